@@ -1,0 +1,107 @@
+"""MCP-AQL for Python: every tool an agent needs behind one to five MCP tools, discoverable and guarded."""
+
+from typing import TYPE_CHECKING, Any
+
+from headgate._version import __version__
+
+if TYPE_CHECKING:
+    from headgate.adapter.adapter import Adapter
+    from headgate.adapter.binary import Binary
+    from headgate.adapter.context import Caller, Context, Session
+    from headgate.adapter.errors import AdapterError
+    from headgate.adapter.etags import etag_of, require_match, with_etag
+    from headgate.adapter.operations import Example, Operation
+    from headgate.adapter.parameters import Deprecated, Param, Parameter
+    from headgate.adapter.patch import Patch
+    from headgate.engine.pipeline import Engine, EngineOptions
+    from headgate.protocol.categories import Category
+    from headgate.protocol.concurrency import Concurrency
+    from headgate.protocol.errors import (
+        AqlError,
+        Conflict,
+        Denied,
+        Invalid,
+        NotFound,
+        RateLimited,
+        Unavailable,
+        VersionMismatch,
+    )
+    from headgate.protocol.limits import Limits
+    from headgate.protocol.merge import merge
+    from headgate.protocol.profiles import Family, Mode, Profile
+    from headgate.server.binding import mcp_server
+
+__all__ = [
+    "Adapter",
+    "AdapterError",
+    "AqlError",
+    "Binary",
+    "Caller",
+    "Category",
+    "Concurrency",
+    "Conflict",
+    "Context",
+    "Denied",
+    "Deprecated",
+    "Engine",
+    "EngineOptions",
+    "Example",
+    "Family",
+    "Invalid",
+    "Limits",
+    "Mode",
+    "NotFound",
+    "Operation",
+    "Param",
+    "Parameter",
+    "Patch",
+    "Profile",
+    "RateLimited",
+    "Session",
+    "Unavailable",
+    "VersionMismatch",
+    "__version__",
+    "etag_of",
+    "mcp_server",
+    "merge",
+    "require_match",
+    "with_etag",
+]
+
+_HOMES = {
+    "headgate.adapter.adapter": ("Adapter",),
+    "headgate.adapter.binary": ("Binary",),
+    "headgate.adapter.context": ("Caller", "Context", "Session"),
+    "headgate.adapter.errors": ("AdapterError",),
+    "headgate.adapter.etags": ("etag_of", "require_match", "with_etag"),
+    "headgate.adapter.operations": ("Example", "Operation"),
+    "headgate.adapter.parameters": ("Deprecated", "Param", "Parameter"),
+    "headgate.adapter.patch": ("Patch",),
+    "headgate.engine.pipeline": ("Engine", "EngineOptions"),
+    "headgate.protocol.categories": ("Category",),
+    "headgate.protocol.concurrency": ("Concurrency",),
+    "headgate.protocol.errors": (
+        "AqlError",
+        "Conflict",
+        "Denied",
+        "Invalid",
+        "NotFound",
+        "RateLimited",
+        "Unavailable",
+        "VersionMismatch",
+    ),
+    "headgate.protocol.limits": ("Limits",),
+    "headgate.protocol.merge": ("merge",),
+    "headgate.protocol.profiles": ("Family", "Mode", "Profile"),
+    "headgate.server.binding": ("mcp_server",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, when it is asked for: the command line starts without the rest."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'headgate' has no attribute '{name}'")
+    from importlib import import_module  # noqa: PLC0415
+
+    return getattr(import_module(_HOME_OF[name]), name)

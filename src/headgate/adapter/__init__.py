@@ -1,0 +1,1 @@
+"""What an adapter can do: its operations, their parameters and types, and introspection made from them."""

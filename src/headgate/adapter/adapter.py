@@ -1,0 +1,120 @@
+"""The adapter: the one registry of operations and types, and the decorators that fill it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar, overload
+
+from headgate.adapter.errors import AdapterError
+from headgate.adapter.functions import Options, operation_from_function
+from headgate.adapter.operations import Example, Operation
+from headgate.adapter.parameters import Deprecated
+from headgate.protocol.categories import Category
+from headgate.protocol.names import RESERVED_OPERATIONS
+from headgate.protocol.profiles import CRUDE, PROFILES, Profile
+
+__all__ = ["Adapter"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Decorator:
+    """``@adapter.read`` alone, or with options: ``@adapter.read(name=…)``."""
+
+    def __init__(self, adapter: "Adapter", category: Category) -> None:
+        self._adapter = adapter
+        self._category = category
+
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+
+    @overload
+    def __call__(
+        self,
+        /,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        examples: Iterable[Example | Mapping[str, object]] = (),
+        endpoint: str | None = None,
+        deprecated: Deprecated | str | None = None,
+        locks: str | Iterable[str] | None = None,
+        rationale: str = "",
+    ) -> Callable[[F], F]: ...
+
+    def __call__(self, function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+        made = _options(**options)
+
+        def register(handler: F) -> F:
+            self._adapter.add(operation_from_function(handler, self._category, made))
+            return handler
+
+        return register(function) if function is not None else register
+
+
+def _options(
+    *,
+    examples: Iterable[Example | Mapping[str, object]] = (),
+    deprecated: Deprecated | str | None = None,
+    locks: str | Iterable[str] | None = None,
+    **options: Any,
+) -> Options:
+    return Options(
+        examples=tuple(given if isinstance(given, Example) else Example(given) for given in examples),
+        deprecated=Deprecated(deprecated) if isinstance(deprecated, str) else deprecated,
+        locks=(locks,) if isinstance(locks, str) else None if locks is None else tuple(locks),
+        **options,
+    )
+
+
+class Adapter:
+    """A named set of operations, each of exactly one category (Spec 6.2).
+
+    Every rule is checked as an operation is added, so an adapter that exists can be served.
+    """
+
+    def __init__(
+        self, name: str, description: str = "", *, version: str = "0.1.0", profile: Profile | str = CRUDE
+    ) -> None:
+        if not name.strip():
+            raise AdapterError("An adapter needs a name.")
+        self.name = name
+        self.description = description
+        self.version = version
+        self.profile = _profile(profile)
+        self._operations: dict[str, Operation] = {}
+        self.create = _Decorator(self, Category.CREATE)
+        self.read = _Decorator(self, Category.READ)
+        self.update = _Decorator(self, Category.UPDATE)
+        self.delete = _Decorator(self, Category.DELETE)
+        self.execute = _Decorator(self, Category.EXECUTE)
+
+    @property
+    def operations(self) -> Mapping[str, Operation]:
+        """The operations by name, in the order they were added."""
+        return MappingProxyType(self._operations)
+
+    def add(self, operation: Operation) -> None:
+        """Take an operation in, or say why not."""
+        name = operation.name
+        if name in RESERVED_OPERATIONS:
+            raise AdapterError(
+                f"The operation name '{name}' is reserved for the protocol: choose another (Spec 8.5.4)."
+            )
+        if name in self._operations:
+            raise AdapterError(f"There is already an operation '{name}' in adapter '{self.name}'.")
+        if operation.endpoint and self.profile.family(operation.endpoint) is None:
+            known = ", ".join(family.name for family in self.profile.families)
+            raise AdapterError(
+                f"Operation '{name}' names the endpoint family '{operation.endpoint}', which profile "
+                f"'{self.profile.name}' does not have; it has {known}."
+            )
+        self._operations[name] = operation
+
+
+def _profile(profile: Profile | str) -> Profile:
+    if isinstance(profile, Profile):
+        return profile
+    found = PROFILES.get(profile)
+    if found is None:
+        raise AdapterError(f"There is no profile '{profile}'; known are {', '.join(PROFILES)}.")
+    return found

@@ -1,0 +1,34 @@
+"""Versions of resources, for changes that must not overwrite somebody else's (Spec 9.3.2)."""
+
+import hashlib
+
+import orjson
+from pydantic_core import to_jsonable_python
+
+from headgate.protocol.errors import VersionMismatch
+
+__all__ = ["etag_of", "require_match", "with_etag"]
+
+
+def etag_of(resource: object) -> str:
+    """A weak ETag of the resource's content: equal content gives an equal tag, whatever the order of keys."""
+    content = to_jsonable_python(resource, bytes_mode="base64", serialize_unknown=True)
+    if isinstance(content, dict):
+        content.pop("_etag", None)
+    digest = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return f'W/"{digest[:16]}"'
+
+
+def with_etag(resource: object) -> dict[str, object]:
+    """The resource as an object with its ``_etag``, for the answer of an operation."""
+    content: dict[str, object] = to_jsonable_python(resource, bytes_mode="base64", by_alias=True)
+    return {**content, "_etag": etag_of(resource)}
+
+
+def require_match(if_match: str | None, resource: object, resource_type: str, resource_id: object) -> None:
+    """Refuse a conditional change whose ``if_match`` is not the version that stands."""
+    if if_match is None or if_match == "*":
+        return
+    current = etag_of(resource)
+    if if_match != current:
+        raise VersionMismatch(resource_type, resource_id, current)

@@ -1,0 +1,218 @@
+"""From type hints to JSON Schema, and from JSON values to what the hint promises.
+
+Plain types take a short way; whatever else an author writes goes through pydantic.
+"""
+
+import base64
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from uuid import UUID
+
+from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic.json_schema import (
+    GenerateJsonSchema,
+    JsonSchemaMode,
+    JsonSchemaValue,
+    PydanticInvalidForJsonSchema,
+)
+from pydantic_core import CoreSchema, SchemaValidator, core_schema
+
+from headgate.adapter.binary import Binary
+from headgate.adapter.errors import AdapterError
+from headgate.adapter.parameters import Convert, Param, Schema
+from headgate.adapter.patch import Patch, patch_schema
+from headgate.adapter.text_formats import BASE64, DECIMAL
+
+__all__ = ["Hint", "hint_for"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A type hint understood: its schema, the named schemas it refers to, and how a value is converted."""
+
+    schema: Schema
+    convert: Convert | None = None
+    definitions: Mapping[str, Schema] = field(default_factory=dict)
+
+
+def hint_for(annotation: object, mode: JsonSchemaMode = "validation") -> Hint:
+    """What a type hint means. An AdapterError if there is no JSON for it."""
+    try:
+        return _cached(annotation, mode)
+    except TypeError:  # an annotation that cannot be hashed, such as one with a list inside Annotated
+        return _resolve(annotation, mode)
+
+
+def _resolve(annotation: Any, mode: JsonSchemaMode) -> Hint:
+    plain = _PLAIN.get(annotation) if isinstance(annotation, type) else None
+    if plain is not None:
+        return plain
+    if annotation is Any or annotation is object:
+        return Hint({})
+    if get_origin(annotation) is Patch:
+        return _patch(get_args(annotation)[0])
+    if get_origin(annotation) is Annotated:
+        base, *metadata = get_args(annotation)
+        if all(isinstance(item, Param) for item in metadata):
+            hint = hint_for(base, mode)
+            schema = hint.schema
+            for item in metadata:
+                schema = item.onto(schema)
+            return Hint(schema, hint.convert, hint.definitions)
+    return _through_pydantic(annotation, mode)
+
+
+_cached = cache(_resolve)
+
+
+def _patch(resource: Any) -> Hint:
+    """The hint of ``Patch[Book]``: the changes to a Book, known by the name ``BookPatch``."""
+    hint = hint_for(resource)
+    name = f"{getattr(resource, '__name__', 'Object')}Patch"
+    definitions = {**hint.definitions, name: patch_schema(hint.schema, hint.definitions)}
+    return Hint({"$ref": f"#/$defs/{name}"}, Patch, definitions)
+
+
+def _as_int(value: float) -> int:
+    return value if type(value) is int else int(value)
+
+
+def _as_decimal(value: str | float) -> Decimal:
+    return Decimal(str(value))
+
+
+_PLAIN: Final[Mapping[type, Hint]] = {
+    str: Hint({"type": "string"}),
+    bool: Hint({"type": "boolean"}),
+    int: Hint({"type": "integer"}, _as_int),
+    float: Hint({"type": "number"}, float),
+    dict: Hint({"type": "object"}),
+    list: Hint({"type": "array"}),
+    types.NoneType: Hint({"type": "null"}),
+    datetime: Hint({"type": "string", "format": "date-time"}, datetime.fromisoformat),
+    date: Hint({"type": "string", "format": "date"}, date.fromisoformat),
+    UUID: Hint({"type": "string", "format": "uuid"}, UUID),
+    Decimal: Hint({"type": ["string", "number"], "format": DECIMAL}, _as_decimal),
+    Binary: Hint({"type": "string", "format": BASE64}, Binary.from_base64),
+    bytes: Hint({"type": "string", "format": BASE64}, base64.b64decode),
+}
+
+
+class _Generator(GenerateJsonSchema):
+    """Pydantic's schemas, with our words for what JSON has no type for and without the noise of titles."""
+
+    def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
+        return {"type": "string", "format": BASE64}
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        return {"type": ["string", "number"], "format": DECIMAL}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def _through_pydantic(annotation: Any, mode: JsonSchemaMode) -> Hint:
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        schema = adapter.json_schema(schema_generator=_Generator, mode=mode)
+    except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema) as error:
+        raise AdapterError(f"the type {_name(annotation)} has no JSON form: {_why(error)}") from None
+    definitions = {name: _tidy(definition) for name, definition in schema.pop("$defs", {}).items()}
+    convert = None if _is_json_already(annotation) else _converter(adapter, schema, definitions)
+    return Hint(_named(annotation, _tidy(schema), definitions), convert, definitions)
+
+
+def _why(error: PydanticUserError | PydanticSchemaGenerationError | PydanticInvalidForJsonSchema) -> str:
+    if "typing_extensions.TypedDict" in str(error):
+        return "before Python 3.12, import TypedDict from typing_extensions"
+    return "use a scalar, Literal, Enum, list, dict, dataclass, TypedDict or pydantic model"
+
+
+def _name(annotation: object) -> str:
+    return f"'{getattr(annotation, '__name__', annotation)}'"
+
+
+def _named(annotation: Any, schema: Schema, definitions: dict[str, Schema]) -> Schema:
+    """Give the schema of a class its name, as pydantic does only for nested ones."""
+    if isinstance(annotation, type) and "$ref" not in schema and ("properties" in schema or "enum" in schema):
+        definitions[annotation.__name__] = schema
+        return {"$ref": f"#/$defs/{annotation.__name__}"}
+    return schema
+
+
+def _tidy(schema: Any) -> Any:
+    """Without titles, and with ``X | None`` as one schema of two types wherever that says the same."""
+    if isinstance(schema, list):
+        return [_tidy(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tidy = {
+        key: {name: _tidy(value) for name, value in child.items()} if key == "properties" else _tidy(child)
+        for key, child in schema.items()
+        if not (key == "title" and isinstance(child, str))
+        if key != "discriminator"
+    }
+    if "properties" in tidy:
+        tidy.setdefault("additionalProperties", False)  # a field that is not declared is a mistake, not to be ignored
+    return _nullable(tidy)
+
+
+def _nullable(schema: Schema) -> Schema:
+    branches = schema.get("anyOf")
+    if not isinstance(branches, list) or len(branches) != 2 or {"type": "null"} not in branches:
+        return schema
+    other: Schema = next((branch for branch in branches if branch != {"type": "null"}), {})
+    if not isinstance(other.get("type"), str) or "const" in other:
+        return schema
+    merged = {
+        **other,
+        **{key: value for key, value in schema.items() if key != "anyOf"},
+        "type": [other["type"], "null"],
+    }
+    return merged | {"enum": [*other["enum"], None]} if "enum" in other else merged
+
+
+_JSON_TYPES: Final = frozenset({str, bool, dict, list, types.NoneType, Any, object})
+
+
+def _is_json_already(annotation: Any) -> bool:
+    """Whether a valid JSON value of this type is already what the handler expects."""
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return all(isinstance(choice, str | int | bool | None) for choice in get_args(annotation))
+    if origin in (Union, types.UnionType, list, dict):
+        return all(_is_json_already(argument) for argument in get_args(annotation))
+    if origin is Annotated:
+        base, *metadata = get_args(annotation)
+        return _is_json_already(base) and all(isinstance(item, Param) for item in metadata)
+    return annotation in _JSON_TYPES
+
+
+def _converter(adapter: TypeAdapter[Any], schema: Schema, definitions: Mapping[str, Schema]) -> Convert:
+    validate: Callable[[Any], Any] = adapter.validate_python
+    if f"'format': '{BASE64}'" in f"{schema}{definitions}":
+        validate = SchemaValidator(_base64_bytes(adapter.core_schema)).validate_python
+    return validate
+
+
+def _base64_bytes(schema: Any) -> CoreSchema:
+    """The same core schema, in which every ``bytes`` is read from base64 text (Spec 4.7.4)."""
+    if isinstance(schema, list):
+        return [_base64_bytes(item) for item in schema]  # type: ignore[return-value]
+    if isinstance(schema, tuple):
+        return tuple(_base64_bytes(item) for item in schema)  # type: ignore[return-value]
+    if not isinstance(schema, dict):
+        return schema  # type: ignore[no-any-return]
+    if schema.get("type") == "bytes":
+        return core_schema.no_info_before_validator_function(_from_base64, schema)
+    return {key: _base64_bytes(value) for key, value in schema.items()}
+
+
+def _from_base64(value: object) -> object:
+    return base64.b64decode(value) if isinstance(value, str) else value

@@ -1,0 +1,304 @@
+"""The answers of ``introspect``, made from the registry alone (Spec 7; Introspection 2 to 5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, TypeVar
+
+from headgate._version import __version__
+from headgate.adapter.adapter import Adapter
+from headgate.adapter.context import Context
+from headgate.adapter.examples import examples_of
+from headgate.adapter.exposure import Exposure
+from headgate.adapter.operations import IF_MATCH, Example, Operation
+from headgate.adapter.parameters import Parameter
+from headgate.adapter.schemas import parameter_info
+from headgate.adapter.search import SearchIndex
+from headgate.adapter.types import PROTOCOL_TYPES, TypeDef, returns_info, type_from_schema
+from headgate.protocol import PROTOCOL_VERSION
+from headgate.protocol.categories import Category
+from headgate.protocol.errors import REGISTRY, AqlError
+from headgate.protocol.limits import LIMIT_ROWS, Limits
+
+__all__ = ["INTROSPECT", "QUERIES", "Introspector", "introspect_operation"]
+
+T = TypeVar("T")
+
+INTROSPECT: Final = "introspect"
+QUERIES: Final = ("operations", "types", "search", "errors", "limits", "adapter_info")
+_PAGE: Final = 500
+_MOST: Final = 1000
+_SEARCH_PAGE: Final = 10
+
+CONVENTIONS: Final[Mapping[str, str]] = {
+    "parameters": "inside 'params', or beside 'operation'; 'params' wins. camelCase spellings are read too.",
+    "unknown_parameters": "refused; names that start with an underscore are metadata and ignored.",
+    "null": "stands for an absent value; it is refused where the type does not include null. In the 'input' of an "
+    "UPDATE it removes the field, while a field left out stays as it is.",
+    "dates": "ISO 8601. Timestamps carry a zone and are answered in UTC with 'Z'. A date alone is in no zone.",
+    "numbers": "integers beyond 2^53-1 and exact decimals are strings, in requests and answers.",
+    "binary": "base64 with padding; '<name>_encoding' and '<name>_mime_type' stand beside it.",
+    "text": "UTF-8; a JSON text where an object or array is declared is read as such, with a warning.",
+    "batch": '{"operations": [{"operation": …, "params": …}, …]} in the same tool, in order; one failure stops no other.',
+}
+"""What the specification wants an adapter to document of its data (Spec 4.7, 10.3)."""
+
+
+@dataclass(frozen=True)
+class Introspector:
+    """Everything introspection can tell. Frozen with the registry it was made from, so answers stay the same."""
+
+    adapter: Adapter
+    exposure: Exposure
+    limits: Limits
+    concurrency: str
+    max_concurrent_requests: int
+    operations: Mapping[str, Operation] = field(init=False)
+
+    def __post_init__(self) -> None:
+        own = introspect_operation(self)
+        object.__setattr__(self, "operations", {**self.adapter.operations, own.name: own})
+
+    def answer(self, session_id: str, query: str, name: str | None, first: int | None, after: str | None) -> object:
+        """The data of one ``introspect`` request."""
+        match query:
+            case "operations":
+                return (
+                    {"operation": self._operation(name)}
+                    if name is not None
+                    else self._operations(session_id, first, after)
+                )
+            case "types":
+                return {"type": self._type(name)} if name is not None else self._types(first, after)
+            case "search":
+                return self._search(name, first)
+            case "errors":
+                return {"errors": [row.wire() for row in REGISTRY.values() if name in (None, row.code)]}
+            case "limits":
+                return self._limits()
+            case _:
+                return self._adapter_info()
+
+    # operations
+
+    def _operations(self, session_id: str, first: int | None, after: str | None) -> object:
+        page = _page(list(self.operations), first, after)
+        protocol = self._protocol | {"session_id": session_id}
+        if len(page) < len(self.operations):
+            protocol["page"] = {
+                "total": len(self.operations),
+                "returned": len(page),
+                "after": page[-1] if page else after,
+            }
+        return {"_protocol": protocol, "operations": [self._infos[name] for name in page]}
+
+    @cached_property
+    def _infos(self) -> Mapping[str, Mapping[str, object]]:
+        return {name: self._info(operation) for name, operation in self.operations.items()}
+
+    def _info(self, operation: Operation) -> dict[str, object]:
+        return {
+            "name": operation.name,
+            "semantic_category": operation.category.value,
+            "endpoint": self.exposure.family_of(operation).name,
+            "description": operation.brief,
+        }
+
+    def _operation(self, name: str) -> Mapping[str, object] | None:
+        operation = self.operations.get(name)
+        if operation is None:
+            return None
+        return self._info(operation) | {
+            "mcpTool": self.exposure.tool_of(operation),
+            "description": operation.full_description,
+            "permissions": {
+                "readOnly": operation.category.read_only,
+                "destructive": operation.category.destructive,
+            },
+            "parameters": [_parameter_info(parameter, operation) for parameter in operation.parameters],
+            "returns": returns_info(operation.returns, operation.definitions, operation.returns_description),
+            "examples": [_example(operation.name, example) for example in examples_of(operation)],
+        }
+
+    @cached_property
+    def _protocol(self) -> dict[str, object]:
+        operations = self.operations.values()
+        return {
+            "version": PROTOCOL_VERSION,
+            "conformance": "level-1",
+            "mode": self.exposure.mode.value,
+            "capabilities": {
+                "batch": True,
+                "field_selection": False,
+                "aggregations": False,
+                "computed_fields": False,
+                "pagination": False,
+                "relationship_queries": False,
+                "warnings": True,
+                "confirmation": False,
+                "dangerous_operations": False,
+            },
+            "limits": self.limits.wire(),
+            "concurrency": self.concurrency,
+            "supports_etag": any(operation.parameter(IF_MATCH) for operation in operations),
+            "max_concurrent_requests": self.max_concurrent_requests,
+        }
+
+    # types
+
+    def _types(self, first: int | None, after: str | None) -> object:
+        return {"types": [self._type_defs[name].info() for name in _page(list(self._type_defs), first, after)]}
+
+    def _type(self, name: str) -> Mapping[str, object] | None:
+        definition = self._type_defs.get(name)
+        return definition.details() if definition else None
+
+    @cached_property
+    def _type_defs(self) -> Mapping[str, TypeDef]:
+        types: dict[str, TypeDef] = {}
+        for operation in self.operations.values():
+            for name, schema in operation.definitions.items():
+                if name not in types:
+                    types[name] = type_from_schema(name, schema, operation.definitions)
+        return {**types, **PROTOCOL_TYPES}
+
+    # more queries
+
+    def _search(self, words: str | None, first: int | None) -> object:
+        if not words or not words.strip():
+            raise AqlError(
+                "VALIDATION_MISSING_PARAM",
+                "Missing required parameter 'name'. Expected: string (the words to search for, when query is 'search')",
+            )
+        found = self._index.search(words, _SEARCH_PAGE if first is None else first)
+        return {"operations": [self._found(operation) for operation in found]}
+
+    @cached_property
+    def _index(self) -> SearchIndex:
+        return SearchIndex(self.operations.values())
+
+    def _found(self, operation: Operation) -> dict[str, object]:
+        return self._info(operation) | {
+            "mcpTool": self.exposure.tool_of(operation),
+            "required": [
+                parameter_info(parameter.name, parameter.schema, operation.definitions, required=True)
+                for parameter in operation.parameters
+                if parameter.required
+            ],
+        }
+
+    def _limits(self) -> object:
+        values = self.limits.wire()
+        return {
+            "limits": [
+                {
+                    "name": name,
+                    "value": values[name],
+                    "unit": row.unit,
+                    "lowest": row.lowest,
+                    "highest": row.highest,
+                }
+                for name, row in LIMIT_ROWS.items()
+            ]
+        }
+
+    def _adapter_info(self) -> object:
+        counts: dict[str, int] = {}
+        for operation in self.operations.values():
+            family = self.exposure.family_of(operation).name
+            counts[family] = counts.get(family, 0) + 1
+        return {
+            "name": self.adapter.name,
+            "version": self.adapter.version,
+            "description": self.adapter.description,
+            "implementation": {"name": "headgate", "version": __version__},
+            "protocol": self._protocol,
+            "profile": self.exposure.profile.name,
+            "endpoints": [
+                {"endpoint": family.name, "purpose": family.purpose, "operations": counts.get(family.name, 0)}
+                for family in self.exposure.profile.families
+            ],
+            "extensions": [f"introspect query '{query}'" for query in QUERIES[2:]],
+            "conventions": dict(CONVENTIONS),
+        }
+
+
+def _page(names: Sequence[str], first: int | None, after: str | None) -> Sequence[str]:
+    """The names after one that is known. The last name of a page is the cursor of the next."""
+    start = 0
+    if after is not None:
+        if after not in names:
+            raise AqlError(
+                "VALIDATION_INVALID_VALUE",
+                "Parameter 'after' is not valid: give the last name of the page before",
+            )
+        start = names.index(after) + 1
+    return names[start : start + (first or _PAGE)]
+
+
+def _parameter_info(parameter: Parameter, operation: Operation) -> dict[str, object]:
+    note = parameter.deprecated.sentence if parameter.deprecated else ""
+    return parameter_info(
+        parameter.name, parameter.schema, operation.definitions, required=parameter.required, note=note
+    )
+
+
+def _example(name: str, example: Example) -> dict[str, object]:
+    request: dict[str, object] = {"operation": name}
+    if example.params:
+        request["params"] = dict(example.params)
+    return {"description": example.description, "request": request} if example.description else {"request": request}
+
+
+def introspect_operation(introspector: Introspector) -> Operation:
+    """The one operation that every adapter has (Spec 7.2)."""
+
+    async def introspect(ctx: Context, **params: Any) -> object:
+        return introspector.answer(ctx.session.id, **params)
+
+    def optional(name: str, **schema: object) -> Parameter:
+        return Parameter(name, dict(schema), required=False)
+
+    words = {
+        "operations": "what can be done, or with name one operation in full",
+        "types": "the types, or with name one in full",
+        "search": "operations that match the words in name, the best first",
+        "errors": "the error codes",
+        "limits": "the size limits",
+        "adapter_info": "this adapter, its endpoints and conventions",
+    }
+    query = {
+        "type": "string",
+        "enum": list(QUERIES),
+        "description": "What to introspect: " + "; ".join(f"'{key}': {value}" for key, value in words.items()) + ".",
+    }
+    return Operation(
+        name=INTROSPECT,
+        category=Category.READ,
+        function=introspect,
+        parameters=(
+            Parameter("query", query),
+            optional("name", type=["string", "null"], description="One item by name, or the words to search for."),
+            optional(
+                "first",
+                type=["integer", "null"],
+                minimum=1,
+                maximum=_MOST,
+                description=f"How many at the most: {_SEARCH_PAGE} of a search, {_PAGE} of a list, if not given.",
+            ),
+            optional(
+                "after",
+                type=["string", "null"],
+                description="Go on after this name, the last of the page before.",
+            ),
+        ),
+        summary="Discover available operations and types",
+        returns={"type": "object"},
+        returns_description="The list or the item that was asked for",
+        examples=(
+            Example({"query": "operations"}, "List all operations"),
+            Example({"query": "search", "name": "words to look for"}, "Find operations by words"),
+            Example({"query": "operations", "name": "introspect"}, "One operation in full"),
+        ),
+        context_parameter="ctx",
+    )

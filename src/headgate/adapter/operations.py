@@ -1,0 +1,169 @@
+"""An operation: a named function with a category, parameters and words (Operations 5.1)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+import jsonschema_rs
+
+from headgate.adapter.errors import AdapterError
+from headgate.adapter.parameters import SENSITIVE, Convert, Deprecated, Parameter, Schema
+from headgate.adapter.text_formats import FORMATS
+from headgate.protocol.categories import Category
+from headgate.protocol.names import canonical_verb, is_snake_case, resource_of, verb_of
+
+__all__ = ["IF_MATCH", "INPUT", "Example", "Operation"]
+
+INPUT: Final = "input"
+"""Where an UPDATE carries the fields to change (Spec 4.5)."""
+
+IF_MATCH: Final = "if_match"
+"""Where a conditional change carries the version that it was made for (Spec 9.3.2)."""
+
+_MAX_NAME: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request that works, for introspection."""
+
+    params: Mapping[str, object]
+    description: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """What an adapter can be asked to do. One that breaks a rule of the specification cannot be built.
+
+    ``function`` is called with the parameters by name, after ``bind`` where they need putting together.
+    ``definitions`` holds the named schemas that parameters and
+    the answer refer to as ``#/$defs/Name``.
+    """
+
+    name: str
+    category: Category
+    function: Callable[..., Any]
+    parameters: tuple[Parameter, ...] = ()
+    summary: str = ""
+    description: str = ""
+    returns: Schema = field(default_factory=dict)
+    returns_description: str = ""
+    definitions: Mapping[str, Schema] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+    endpoint: str | None = None
+    deprecated: Deprecated | None = None
+    locks: tuple[str, ...] | None = None
+    rationale: str = ""
+    is_async: bool = True
+    context_parameter: str | None = None
+    bind: Callable[[dict[str, object]], Mapping[str, object]] | None = None
+
+    def __post_init__(self) -> None:
+        if not is_snake_case(self.name) or len(self.name) > _MAX_NAME:
+            raise AdapterError(
+                f"The operation name '{self.name}' is not snake_case: use lower-case letters, digits and underscores, "
+                f"starting with a letter, {_MAX_NAME} characters at most (Spec 8.5.2). Example: 'get_book'."
+            )
+        if not self.summary:
+            raise AdapterError(f"Operation '{self.name}' has no description: write a docstring (Operations 5.1).")
+        names = [parameter.name for parameter in self.parameters]
+        for name in names:
+            if names.count(name) > 1:
+                raise AdapterError(f"Operation '{self.name}' has two parameters named '{name}'.")
+        self._check_update()
+        for name in self.locks or ():
+            if name not in names:
+                raise AdapterError(f"Operation '{self.name}' locks '{name}', which is not one of its parameters.")
+        if self.definitions:
+            self._check_schema()
+
+    def _check_schema(self) -> None:
+        """Compile at once what comes from foreign or nested schemas, where a mistake is likely."""
+        try:
+            _ = self.validator
+        except (ValueError, jsonschema_rs.ReferencingError) as error:
+            raise AdapterError(f"Operation '{self.name}' has a schema that cannot be used: {error}") from None
+
+    def _check_update(self) -> None:
+        if self.category is not Category.UPDATE:
+            return
+        given = self.parameter(INPUT)
+        if given is None or not given.required:
+            raise AdapterError(
+                f"UPDATE operation '{self.name}' needs a required parameter '{INPUT}' holding the fields to change, "
+                "such as 'input: Patch[Book]'; identifiers stay beside it (Spec 4.5)."
+            )
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of that name, if there is one."""
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+    @cached_property
+    def full_description(self) -> str:
+        """The description with all that introspection has no field for."""
+        notes = [self.description or self.summary]
+        near = canonical_verb(self.name, self.category)
+        if near:
+            reason = self.rationale or f"'{verb_of(self.name)}' says more exactly what happens here"
+            notes.append(f"Similar to '{near}'; {reason}.")
+        elif self.rationale:
+            notes.append(self.rationale)
+        if self.deprecated:
+            notes.append(self.deprecated.sentence)
+        return "\n".join(notes)
+
+    @cached_property
+    def brief(self) -> str:
+        """One line for lists."""
+        return f"{self.summary} (deprecated)" if self.deprecated else self.summary
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The JSON Schema of the whole of ``params``."""
+        schema: Schema = {
+            "type": "object",
+            "properties": {parameter.name: parameter.schema for parameter in self.parameters},
+            "required": [parameter.name for parameter in self.parameters if parameter.required],
+            "additionalProperties": False,
+        }
+        return {**schema, "$defs": dict(self.definitions)} if self.definitions else schema
+
+    @cached_property
+    def validator(self) -> jsonschema_rs.Draft202012Validator:
+        """The schema compiled, on first use: a registry of thousands starts at once."""
+        return jsonschema_rs.Draft202012Validator(self.schema, validate_formats=True, formats=FORMATS)
+
+    @cached_property
+    def converters(self) -> tuple[tuple[str, Convert], ...]:
+        """The parameters whose JSON value becomes another Python value, and how."""
+        return tuple((parameter.name, parameter.convert) for parameter in self.parameters if parameter.convert)
+
+    @cached_property
+    def defaults(self) -> Mapping[str, object]:
+        """What stands in for each optional parameter that is not given."""
+        return {parameter.name: parameter.default for parameter in self.parameters if not parameter.required}
+
+    @cached_property
+    def lock_parameters(self) -> tuple[str, ...]:
+        """The parameters that name the resource which a write must have for itself (Spec 9.3.1)."""
+        if self.locks is not None:
+            return self.locks
+        if self.category in (Category.UPDATE, Category.DELETE):
+            return tuple(p.name for p in self.parameters if p.required and p.name != INPUT)
+        return ()
+
+    @cached_property
+    def resource(self) -> str:
+        """The resource that the name speaks of."""
+        return resource_of(self.name)
+
+    @cached_property
+    def has_secrets(self) -> bool:
+        """Whether any parameter, or a field inside one, must never be shown."""
+        return SENSITIVE in str(self.schema)
+
+    @cached_property
+    def deprecated_parameters(self) -> Mapping[str, Deprecated]:
+        """The parameters that will go."""
+        return {parameter.name: parameter.deprecated for parameter in self.parameters if parameter.deprecated}

@@ -1,0 +1,136 @@
+"""Parameters: what an author says of them, and what the adapter keeps (Operations 5.2)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import jsonschema_rs
+from pydantic import GetJsonSchemaHandler
+from pydantic_core import CoreSchema
+
+from headgate.adapter.errors import AdapterError
+from headgate.protocol.names import REQUEST_FIELDS, is_snake_case
+
+__all__ = ["SENSITIVE", "Convert", "Deprecated", "Param", "Parameter", "Schema"]
+
+Schema: TypeAlias = dict[str, Any]
+"""A JSON Schema: foreign data by nature, so its values are of any type."""
+
+Convert: TypeAlias = Callable[[Any], Any]
+
+SENSITIVE: Final = "x-sensitive"
+"""The schema keyword of a value that must never be shown."""
+
+
+@cache
+def _check_pattern(pattern: str) -> None:
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern})
+    except ValueError:
+        raise AdapterError(
+            f"The pattern '{pattern}' is not a regular expression as JSON Schema knows them (ECMA 262)."
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecated:
+    """That something will go, since when, until when, and what to use instead."""
+
+    note: str = ""
+    replacement: str | None = None
+    removal_date: date | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The notice for introspection, with the way to migrate."""
+        parts = ["Deprecated"]
+        if self.removal_date:
+            parts.append(f", to be removed on {self.removal_date.isoformat()}")
+        if self.replacement:
+            parts.append(f": use '{self.replacement}' instead")
+        if self.note:
+            parts.append(f"{';' if self.replacement else ':'} {self.note}")
+        return "".join(parts).rstrip(".") + "."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Param:
+    """What a type hint cannot say of a parameter or field: ``Annotated[str, Param(pattern=…, description=…)]``."""
+
+    description: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+    format: str | None = None
+    enum: Sequence[object] | None = None
+    examples: Sequence[object] | None = None
+    sensitive: bool = False
+    read_only: bool = False
+    deprecated: Deprecated | str | None = None
+
+    def __post_init__(self) -> None:
+        if self.pattern is not None:
+            _check_pattern(self.pattern)
+
+    @property
+    def deprecation(self) -> Deprecated | None:
+        """The deprecation, also when it was given as a plain note."""
+        return Deprecated(self.deprecated) if isinstance(self.deprecated, str) else self.deprecated
+
+    def onto(self, schema: Mapping[str, Any]) -> Schema:
+        """The schema with everything that was said added to it."""
+        is_array = schema.get("type") == "array"
+        said = {
+            "description": self.description or None,
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "minItems" if is_array else "minLength": self.min_length,
+            "maxItems" if is_array else "maxLength": self.max_length,
+            "pattern": self.pattern,
+            "format": self.format,
+            "enum": list(self.enum) if self.enum is not None else None,
+            "examples": list(self.examples) if self.examples is not None else None,
+            "readOnly": self.read_only or None,
+            "deprecated": True if self.deprecated is not None else None,
+            SENSITIVE: self.sensitive or None,
+        }
+        return {**schema, **{key: value for key, value in said.items() if value is not None}}
+
+    def __get_pydantic_json_schema__(self, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
+        """Take part in the schemas of pydantic models, dataclasses and typed dictionaries."""
+        return self.onto(handler(core_schema))
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an operation. Its schema is the one truth: validation and introspection both come from it."""
+
+    name: str
+    schema: Schema
+    required: bool = True
+    default: object = None
+    convert: Convert | None = None
+    deprecated: Deprecated | None = None
+
+    def __post_init__(self) -> None:
+        if not is_snake_case(self.name):
+            raise AdapterError(
+                f"The parameter name '{self.name}' is not snake_case: use lower-case letters, digits and underscores, "
+                "starting with a letter (Spec 4.3)."
+            )
+        if self.name in REQUEST_FIELDS:
+            raise AdapterError(f"The parameter name '{self.name}' is a field of every request: choose another name.")
+
+    @property
+    def description(self) -> str:
+        """What the author says of it."""
+        return str(self.schema.get("description", ""))
+
+    @property
+    def sensitive(self) -> bool:
+        """Whether its value must never be shown."""
+        return bool(self.schema.get(SENSITIVE))

@@ -1,0 +1,89 @@
+"""The changes of an UPDATE, as a type that authors can annotate (Spec 4.5)."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Generic, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from headgate.adapter.parameters import Schema
+from headgate.protocol.errors import Invalid
+from headgate.protocol.merge import merge
+
+__all__ = ["Patch", "patch_schema"]
+
+T = TypeVar("T")
+
+_REF: Final = "#/$defs/"
+
+
+@cache
+def _adapter_of(resource: Hashable) -> TypeAdapter[Any]:
+    return TypeAdapter(resource)
+
+
+@dataclass(frozen=True, slots=True)
+class Patch(Generic[T]):
+    """Some fields of a ``T`` to change: ``input: Patch[Book]``.
+
+    Every field is optional, nested objects merge, and null removes a field that ``T`` can do without.
+    """
+
+    changes: Mapping[str, object]
+
+    def apply(self, resource: T) -> T:
+        """The resource with the changes merged in, checked to be a whole ``T`` again. The argument is not touched."""
+        if isinstance(resource, dict):
+            return cast("T", merge(resource, self.changes))
+        adapter: TypeAdapter[T] = _adapter_of(cast("Hashable", type(resource)))
+        try:
+            return adapter.validate_python(merge(adapter.dump_python(resource, mode="json"), self.changes))
+        except ValidationError as error:
+            place = ".".join(["input", *map(str, error.errors()[0]["loc"])])
+            raise Invalid(place, "the resource would not be complete or consistent after the change") from None
+
+
+def patch_schema(schema: Schema, definitions: Mapping[str, Schema], within: frozenset[str] = frozenset()) -> Schema:
+    """The schema of the changes to an object: nothing required, null wherever the object can do without.
+
+    ``within`` holds the names on the way down, so that a type that contains itself ends.
+    """
+    name = str(schema.get("$ref", "")).removeprefix(_REF)
+    target = definitions.get(name, schema)
+    properties = target.get("properties")
+    if not isinstance(properties, dict) or name in within:
+        return {"type": "object"}
+    required = target.get("required", [])
+    inside = within | {name} if name else within
+    return {
+        "type": "object",
+        "properties": {
+            field: _field(child, definitions, inside, removable=field not in required)
+            for field, child in properties.items()
+        },
+        "additionalProperties": target.get("additionalProperties", False),
+    }
+
+
+def _field(schema: Schema, definitions: Mapping[str, Schema], within: frozenset[str], *, removable: bool) -> Schema:
+    kept = {key: value for key, value in schema.items() if key != "default"}
+    target = definitions.get(str(kept.get("$ref", "")).removeprefix(_REF), {})
+    if "properties" in target:
+        said = {key: value for key, value in kept.items() if key != "$ref"}
+        kept = patch_schema(kept, definitions, within) | said
+    if kept.get("readOnly"):
+        return {**kept, "not": {}}  # nothing is valid here, while introspection still shows the field
+    return _or_null(kept) if removable else kept
+
+
+def _or_null(schema: Schema) -> Schema:
+    declared: Any = schema.get("type")
+    if isinstance(declared, str):
+        nullable = {**schema, "type": [declared, "null"]}
+        return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
+    if isinstance(declared, list):
+        return schema if "null" in declared else {**schema, "type": [*declared, "null"]}
+    if not schema or {"type": "null"} in schema.get("anyOf", ()):
+        return schema
+    return {"anyOf": [schema, {"type": "null"}]}

@@ -1,0 +1,157 @@
+"""What a JSON Schema says, in the words of introspection (Introspection 3.4)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from headgate.adapter.parameters import SENSITIVE, Schema
+from headgate.adapter.text_formats import BASE64, DECIMAL
+
+__all__ = ["dereference", "expected_type", "parameter_info", "references", "return_name", "type_name"]
+
+_REF: Final = "#/$defs/"
+_COPIED: Final = ("default", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "format")
+_WORDS: Final = {
+    "exclusiveMinimum": "greater than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minItems": "{} items or more",
+    "maxItems": "{} items or fewer",
+    "minProperties": "{} keys or more",
+    "maxProperties": "{} keys or fewer",
+}
+
+
+def dereference(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
+    """The schema itself, or the named one that it stands for."""
+    ref = schema.get("$ref")
+    if not isinstance(ref, str) or not ref.startswith(_REF):
+        return schema
+    return {**definitions.get(ref.removeprefix(_REF), {}), **{k: v for k, v in schema.items() if k != "$ref"}}
+
+
+def references(schema: object) -> Iterator[str]:
+    """The names of all the schemas that this one refers to."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from references(item)
+    elif isinstance(schema, dict):
+        ref = schema.get("$ref")
+        if isinstance(ref, str) and ref.startswith(_REF):
+            yield ref.removeprefix(_REF)
+        for value in schema.values():
+            yield from references(value)
+
+
+def type_name(schema: Schema, definitions: Mapping[str, Schema]) -> str:
+    """The name of a type: ``string``, ``Book``, ``string | string[]``. Enums go by the type of their values."""
+    ref = schema.get("$ref")
+    if isinstance(ref, str) and ref.startswith(_REF):
+        target = definitions.get(ref.removeprefix(_REF), {})
+        return type_name(target, definitions) if "enum" in target else ref.removeprefix(_REF)
+    for union in ("anyOf", "oneOf"):
+        if union in schema:
+            return " | ".join(dict.fromkeys(_element(branch, definitions) for branch in schema[union]))
+    if "allOf" in schema:
+        return type_name(schema["allOf"][0], definitions)
+    return _declared(schema)
+
+
+def _declared(schema: Schema) -> str:
+    declared = schema.get("type")
+    if isinstance(declared, list):
+        return " | ".join(declared)
+    if isinstance(declared, str):
+        return declared
+    values = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    names = dict.fromkeys(_json_type(value) for value in values)
+    return " | ".join(names) or "any"
+
+
+def _json_type(value: object) -> str:
+    for kind, name in (
+        (bool, "boolean"),
+        (int, "integer"),
+        (float, "number"),
+        (str, "string"),
+        (list, "array"),
+    ):
+        if isinstance(value, kind):
+            return name
+    return "null" if value is None else "object"
+
+
+def _element(schema: Schema, definitions: Mapping[str, Schema]) -> str:
+    if schema.get("type") == "array" and schema.get("items"):
+        return f"{_element(schema['items'], definitions)}[]"
+    return type_name(schema, definitions)
+
+
+def return_name(schema: Schema, definitions: Mapping[str, Schema]) -> str:
+    """The name of what an operation answers: an array goes by its elements, as in ``Book[]``."""
+    return _element(schema, definitions)
+
+
+def expected_type(schema: Schema, definitions: Mapping[str, Schema]) -> str:
+    """The type as an error says it, with the form of a text where it has one."""
+    name = type_name(schema, definitions)
+    text_format = dereference(schema, definitions).get("format")
+    return f"{name} ({text_format})" if text_format else name
+
+
+def parameter_info(
+    name: str, schema: Schema, definitions: Mapping[str, Schema], *, required: bool, note: str = ""
+) -> dict[str, object]:
+    """A parameter or field as introspection shows it, with what it has no key for said in the description."""
+    full = dereference(schema, definitions)
+    info: dict[str, object] = {"name": name, "type": type_name(schema, definitions), "required": required}
+    description = " ".join(part for part in (str(full.get("description", "")).strip(), *_notes(full), note) if part)
+    if description:
+        info["description"] = description
+    info.update({key: full[key] for key in _COPIED if key in full})
+    if "const" in full:
+        info["enum"] = [full["const"]]
+    if isinstance(full.get("items"), dict) and full["items"]:
+        info["items"] = _items(full["items"], definitions)
+    if full.get(SENSITIVE):
+        info["sensitive"] = True
+    return info
+
+
+def _items(schema: Schema, definitions: Mapping[str, Schema]) -> dict[str, object]:
+    info = parameter_info("item", schema, definitions, required=True)
+    return {key: value for key, value in info.items() if key not in ("name", "required")}
+
+
+def _notes(schema: Schema) -> Iterator[str]:
+    """What the schema demands beyond the fields of ParameterInfo."""
+    words = [text.format(schema[key]) for key, text in _WORDS.items() if key in schema]
+    if schema.get("uniqueItems"):
+        words.append("no item twice")
+    if words:
+        yield f"({', '.join(words)})"
+    yield from _format_notes(schema)
+    properties = schema.get("properties")
+    if isinstance(properties, dict) and properties:
+        yield f"Fields: {', '.join(properties)}."
+    if schema.get("readOnly"):
+        yield "(read-only)"
+
+
+def _format_notes(schema: Schema) -> Iterator[str]:
+    match schema.get("format"):
+        case "date":
+            yield "(a calendar date, in no time zone)"
+        case text_format if text_format == DECIMAL:
+            yield "(exact decimal; a string keeps every digit)"
+        case text_format if text_format == BASE64:
+            yield "(binary data as base64 with padding)"
+        case _:
+            pass
+    if schema.get("type") == "integer" and not _within_safe_range(schema):
+        yield "(beyond 2^53-1 as a string of digits)"
+
+
+def _within_safe_range(schema: Mapping[str, Any]) -> bool:
+    """Whether the bounds, or the lack of any, leave the question of large integers aside."""
+    bounds = [schema[key] for key in ("minimum", "maximum") if key in schema]
+    return all(abs(bound) <= 2**53 - 1 for bound in bounds)

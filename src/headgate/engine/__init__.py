@@ -1,0 +1,1 @@
+"""The way of a request: decode, route, validate, gate, run, shape, encode."""

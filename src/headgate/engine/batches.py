@@ -1,0 +1,62 @@
+"""Several operations in one request (Operations 7): in order, each for itself, halting only for a confirmation."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+
+import orjson
+
+from headgate.engine.stages import Encoded
+from headgate.protocol.errors import AqlError
+from headgate.protocol.inspection import too_large
+from headgate.protocol.limits import Limits
+from headgate.protocol.requests import Batch, request_from
+from headgate.protocol.results import BatchItem, BatchSuccess, Failure, Pending
+
+__all__ = ["run_batch"]
+
+Perform: TypeAlias = Callable[[object], Awaitable[Encoded]]
+"""Performs one raw request and always gives an envelope."""
+
+_CONFIRMATION: Final = "CONFIRMATION_REQUIRED"
+_ITEM_OVERHEAD: Final = 512
+"""Bytes kept free for each operation still to come, so that every one can be answered at least briefly."""
+
+
+async def run_batch(batch: Batch, perform: Perform, limits: Limits) -> BatchSuccess:
+    """Perform the operations in order. Together the results never exceed the response limit."""
+    items: list[BatchItem] = []
+    room = limits.max_response_size - _ITEM_OVERHEAD * (len(batch.items) + 1)
+    for index, raw in enumerate(batch.items):
+        encoded = await perform(raw)
+        if encoded.code == _CONFIRMATION:
+            halted = _item(index, raw, encoded)
+            pending = (_pending(later, batch.items[later], limits) for later in range(index + 1, len(batch.items)))
+            return BatchSuccess(tuple(items), halted, tuple(pending))
+        if len(encoded.raw) > room:
+            encoded = _no_room(len(encoded.raw), limits)
+        else:
+            room -= len(encoded.raw)
+        items.append(_item(index, raw, encoded))
+    return BatchSuccess(tuple(items))
+
+
+def _item(index: int, raw: object, encoded: Encoded) -> BatchItem:
+    return BatchItem(index, _name(raw), orjson.Fragment(encoded.raw), encoded.code is None)
+
+
+def _name(raw: object) -> str:
+    name = raw.get("operation") if isinstance(raw, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _pending(index: int, raw: object, limits: Limits) -> Pending:
+    try:
+        return Pending(index, _name(raw), request_from(raw, limits).params)
+    except AqlError:
+        return Pending(index, _name(raw), {})
+
+
+def _no_room(size: int, limits: Limits) -> Encoded:
+    hint = " for the whole batch: the operation ran, its answer did not fit; send fewer operations in a batch"
+    error = too_large("max_response_size", limits.max_response_size, size, hint).error
+    return Encoded(orjson.dumps(Failure(error).wire()), error.code)

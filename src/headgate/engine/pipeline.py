@@ -1,0 +1,283 @@
+"""The way of a request, from raw arguments to one JSON text.
+
+Read :meth:`Engine._perform` from top to bottom: each stage takes the type that only the stage before it gives.
+"""
+
+import logging
+import secrets
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Final, TypeAlias
+
+import anyio
+import anyio.to_thread
+
+from headgate.adapter.adapter import Adapter
+from headgate.adapter.context import ANONYMOUS, Caller, Context, Progress, Session
+from headgate.adapter.deprecations import deprecation_notices
+from headgate.adapter.exposure import Exposure
+from headgate.adapter.introspection import INTROSPECT, Introspector
+from headgate.adapter.masking import masked, scrubbed, secrets_of
+from headgate.adapter.operations import Operation
+from headgate.engine import events, refusals
+from headgate.engine.batches import run_batch
+from headgate.engine.concurrency import Turns
+from headgate.engine.encoding import encode
+from headgate.engine.stages import Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
+from headgate.engine.validation import validate
+from headgate.protocol.concurrency import Concurrency
+from headgate.protocol.errors import AqlError, ErrorDetail, is_callers_to_repair
+from headgate.protocol.limits import Limits
+from headgate.protocol.requests import Batch, Request, decode, request_from
+from headgate.protocol.results import Failure, Success
+from headgate.safety.decisions import ALLOW, Allow, Decision
+
+__all__ = ["Engine", "EngineOptions", "Gate"]
+
+_LOG: Final = logging.getLogger("headgate")
+
+Gate: TypeAlias = Callable[[Call, Scope], Decision]
+"""Decides whether a call may run. It must not run or change anything itself."""
+
+
+def _open_gate(_call: Call, _scope: Scope) -> Decision:
+    return ALLOW
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """How an engine treats its requests."""
+
+    exposure: Exposure = field(default_factory=Exposure)
+    limits: Limits = field(default_factory=Limits)
+    strict: bool = True
+    concurrency: Concurrency = Concurrency.RESOURCE_LOCKED
+    max_concurrent_requests: int = 100
+
+
+class Engine:
+    """Answers requests to one adapter. It knows no transport: a server, a test or a script may ask."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        options: EngineOptions | None = None,
+        *,
+        gate: Gate = _open_gate,
+        listeners: Iterable[events.Listener] = (),
+    ) -> None:
+        self.adapter = adapter
+        self.options = options or EngineOptions(exposure=Exposure(profile=adapter.profile))
+        self.introspector = Introspector(
+            adapter,
+            self.options.exposure,
+            self.options.limits,
+            self.options.concurrency.value,
+            self.options.max_concurrent_requests,
+        )
+        self._operations: Mapping[str, Operation] = self.introspector.operations
+        self._limits = self.options.limits
+        self._gate = gate
+        self._listeners = tuple(listeners)
+        self._turns = Turns(self.options.concurrency)
+        self._slots = anyio.Semaphore(self.options.max_concurrent_requests, fast_acquire=True)
+        self._id_prefix = f"req_{secrets.token_hex(4)}"
+        self._ids = count(1)
+
+    async def call(
+        self,
+        arguments: object,
+        *,
+        endpoint: str | None = None,
+        caller: Caller = ANONYMOUS,
+        session: Session | None = None,
+        progress: Progress | None = None,
+    ) -> Reply:
+        """Answer one tool call. It always returns one envelope, whatever the arguments and the handler do."""
+        scope = Scope(f"{self._id_prefix}{next(self._ids):x}", endpoint, caller, session or Session(), progress)
+        started = time.perf_counter()
+        async with self._slots:
+            encoded = await self._answer(arguments, scope)
+        reply = Reply(
+            encoded.raw.decode(),
+            encoded.code is not None and not is_callers_to_repair(encoded.code),
+            scope.request_id,
+        )
+        if self._listeners:
+            self._tell(events.Answered(*_about(scope), size=len(encoded.raw), duration_ms=_since(started)))
+        return reply
+
+    async def _answer(self, arguments: object, scope: Scope) -> Encoded:
+        """Decode (Spec 4.1, 4.7), then one operation or several."""
+        try:
+            decoded = decode(arguments, self._limits)
+        except AqlError as error:
+            self._tell_received(scope, 0)
+            return self._refuse(error.error, scope)
+        if isinstance(decoded, Batch):
+            self._tell_received(scope, len(decoded.items))
+            done = await run_batch(decoded, partial(self._perform_raw, scope), self._limits)
+            return Encoded(encode(done.wire()))
+        self._tell_received(scope, 1, decoded)
+        return await self._perform(scope, decoded)
+
+    async def _perform_raw(self, scope: Scope, raw: object) -> Encoded:
+        try:
+            request = request_from(raw, self._limits)
+        except AqlError as error:
+            return self._refuse(error.error, scope)
+        return await self._perform(scope, request)
+
+    async def _perform(self, scope: Scope, request: Request) -> Encoded:
+        """One operation: route, validate, gate, run, shape, encode."""
+        operation = None
+        try:
+            routed = self._route(request, scope)
+            operation = routed.operation
+            call = self._validate(routed, scope)
+            permitted = self._permit(call, scope)
+            outcome = await self._run(permitted, scope)
+            return self._encode(self._shape(outcome, scope), operation)
+        except AqlError as error:
+            return self._refuse(error.error, scope, operation, request)
+        except Exception as error:  # noqa: BLE001  (whatever a handler raises, the caller gets a safe envelope)
+            return self._fail(error, scope, operation, request)
+
+    def _route(self, request: Request, scope: Scope) -> Routed:
+        """The operation, called through the endpoint that it belongs to (Spec 6.2)."""
+        operation = self._operations.get(request.operation)
+        if operation is None:
+            raise refusals.unknown_operation(request.operation, list(self._operations))
+        if scope.endpoint is not None:
+            expected = self.options.exposure.family_of(operation).name
+            if expected != scope.endpoint:
+                raise refusals.wrong_endpoint(operation, expected, scope.endpoint, self.options.exposure)
+        return Routed(request, operation)
+
+    def _validate(self, routed: Routed, scope: Scope) -> Call:
+        """The parameters, typed and defaulted (Spec 4.2 to 4.6)."""
+        request, operation = routed
+        values, given, warnings = validate(operation, request.params, self._limits, strict=self.options.strict)
+        if self._listeners:
+            shown = masked(operation, given)
+            self._tell(events.Validated(*_about(scope), operation.name, operation.category, shown))
+        return Call(operation, values, given, request.warnings + warnings)
+
+    def _permit(self, call: Call, scope: Scope) -> Permitted:
+        """The gate's decision."""
+        decision = self._gate(call, scope)
+        if self._listeners:
+            self._tell(events.Decided(*_about(scope), call.operation.name, type(decision).__name__.lower()))
+        if isinstance(decision, Allow):
+            return Permitted(call)
+        raise AqlError(decision.error.code, decision.error.message, decision.error.details)
+
+    async def _run(self, permitted: Permitted, scope: Scope) -> Outcome:
+        """The handler, when it is this call's turn (Spec 9.3)."""
+        call = permitted.call
+        key = self._turns.key(call.operation, call.given)
+        if key is None:
+            return await self._execute(call, scope)
+        await self._turns.take(key)
+        try:
+            return await self._execute(call, scope)
+        finally:
+            self._turns.release(key)
+
+    async def _execute(self, call: Call, scope: Scope) -> Outcome:
+        operation, values = call.operation, call.values
+        started = time.perf_counter()
+        if operation.bind is not None:
+            values = dict(operation.bind(values))
+        context = None
+        if operation.context_parameter is not None:
+            context = Context(operation.name, scope.request_id, scope.caller, scope.session, scope.progress)
+            values = {**values, operation.context_parameter: context}
+        if operation.is_async:
+            data = await operation.function(**values)
+        else:
+            data = await anyio.to_thread.run_sync(partial(operation.function, **values))
+        if self._listeners:
+            self._tell(events.Executed(*_about(scope), operation.name, _since(started)))
+        return Outcome(call, data, tuple(context.warnings) if context else ())
+
+    def _shape(self, outcome: Outcome, scope: Scope) -> Success:
+        """The answer with its warnings. Introspection has no room for any."""
+        call, data, added = outcome
+        if call.operation.name == INTROSPECT:
+            return Success(data)
+        warnings = call.warnings + added
+        if call.operation.deprecated or call.operation.deprecated_parameters:
+            warnings += tuple(deprecation_notices(call.operation, call.given, scope.session))
+        return Success(data, warnings)
+
+    def _encode(self, success: Success, operation: Operation) -> Encoded:
+        """One JSON text, never larger than the limit (Spec 4.7.5)."""
+        raw = encode(success.wire())
+        if len(raw) > self._limits.max_response_size:
+            raise refusals.oversized_answer(operation, len(raw), self._limits)
+        return Encoded(raw)
+
+    def _refuse(
+        self,
+        error: ErrorDetail,
+        scope: Scope,
+        operation: Operation | None = None,
+        request: Request | None = None,
+    ) -> Encoded:
+        """The envelope of an error with a code. Secrets of the request stay out of it."""
+        if operation is not None and request is not None and operation.has_secrets:
+            secret = secrets_of(operation, request.params)
+            error = ErrorDetail(error.code, scrubbed(error.message, secret), scrubbed(error.details, secret))
+        name = request.operation if request else None
+        if name == INTROSPECT:
+            error = ErrorDetail(error.code, error.message)
+        if error.code.startswith("INTERNAL_"):
+            error = ErrorDetail(error.code, error.message, {**(error.details or {}), **_trail(scope)})
+        if self._listeners:
+            self._tell(events.Refused(*_about(scope), name, error))
+        return Encoded(encode(Failure(error).wire()), error.code)
+
+    def _fail(self, error: Exception, scope: Scope, operation: Operation | None, request: Request) -> Encoded:
+        """The envelope when a handler broke. What broke is for the log alone."""
+        trace = "".join(traceback.format_exception(error))
+        if operation is not None:
+            trace = scrubbed(trace, secrets_of(operation, request.params))
+        _LOG.error("%s failed in operation '%s'\n%s", scope.request_id, request.operation, trace)
+        detail = refusals.internal_error(_trail(scope))
+        if request.operation == INTROSPECT:
+            detail = ErrorDetail(detail.code, detail.message)
+        if self._listeners:
+            self._tell(events.Failed(*_about(scope), request.operation, detail))
+        return Encoded(encode(Failure(detail).wire()), detail.code)
+
+    def _tell_received(self, scope: Scope, operations: int, request: Request | None = None) -> None:
+        if self._listeners:
+            label = request.metadata.get("_request_id") if request else None
+            self._tell(
+                events.Received(*_about(scope), scope.endpoint, operations, label if isinstance(label, str) else None)
+            )
+
+    def _tell(self, event: events.Event) -> None:
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:  # a broken listener must not break the request
+                _LOG.exception("a listener failed on %s", type(event).__name__)
+
+
+def _about(scope: Scope) -> tuple[str, str, Caller]:
+    return scope.request_id, scope.session.id, scope.caller
+
+
+def _trail(scope: Scope) -> dict[str, object]:
+    """What lets a person find the request in the log."""
+    return {"request_id": scope.request_id, "session_id": scope.session.id}
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000

@@ -1,0 +1,198 @@
+"""From a schema's complaints to problems in a user's words (Spec 4.5.3, 4.6; Operations 5.4, 8)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headgate.adapter.operations import INPUT, Operation
+from headgate.adapter.parameters import Schema
+from headgate.adapter.schemas import dereference, expected_type, type_name
+from headgate.adapter.suggestions import did_you_mean, nearest
+from headgate.adapter.text_formats import FORMAT_WORDS
+from headgate.protocol.errors import AqlError, quoted
+from headgate.protocol.requests import json_type
+
+__all__ = ["Problem", "place", "problems_of", "refusal"]
+
+_MISSING: Final = "VALIDATION_MISSING_PARAM"
+_TYPE: Final = "VALIDATION_INVALID_TYPE"
+_UNKNOWN_PARAM: Final = "VALIDATION_UNKNOWN_PARAM"
+_UNKNOWN_FIELD: Final = "VALIDATION_UNKNOWN_FIELD"
+_ORDER: Final = (_MISSING, _TYPE, _UNKNOWN_PARAM, _UNKNOWN_FIELD)
+"""The order in which the kinds of problems are looked for (Operations 5.4); constraints come last."""
+
+_BOUNDS: Final = {
+    "minimum": ("minimum", "{} or more"),
+    "maximum": ("maximum", "{} or less"),
+    "exclusiveMinimum": ("exclusive_minimum", "greater than {}"),
+    "exclusiveMaximum": ("exclusive_maximum", "less than {}"),
+    "multipleOf": ("multiple_of", "a multiple of {}"),
+    "minLength": ("min_length", "{} characters long or longer"),
+    "maxLength": ("max_length", "{} characters long or shorter"),
+    "minItems": ("min_items", "{} items or more"),
+    "maxItems": ("max_items", "{} items or fewer"),
+    "minProperties": ("min_properties", "{} fields or more"),
+    "maxProperties": ("max_properties", "{} fields or fewer"),
+}
+_SHOWN_VALUES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with the parameters of a request."""
+
+    code: str
+    param_name: str
+    message: str
+    details: Mapping[str, object]
+
+    @property
+    def rank(self) -> int:
+        """Where its kind stands in the order of validation."""
+        return _ORDER.index(self.code) if self.code in _ORDER else len(_ORDER)
+
+    def wire(self) -> dict[str, object]:
+        """The problem as one of several in an answer."""
+        return {"code": self.code, "param_name": self.param_name, "message": self.message}
+
+
+def refusal(operation: Operation, problems: Iterable[Problem]) -> AqlError:
+    """All problems of a request as one error: the first kind gives the code, and one repair is enough."""
+    ordered = sorted(problems, key=lambda problem: problem.rank)
+    first = ordered[0]
+    details = {**first.details, "operation": operation.name}
+    if len(ordered) > 1:
+        details["problems"] = [problem.wire() for problem in ordered]
+    more = f" (and {len(ordered) - 1} more, see details)" if len(ordered) > 1 else ""
+    return AqlError(first.code, first.message + more, details)
+
+
+def place(path: Sequence[str | int]) -> str:
+    """Where in the parameters: ``author.name``, ``tags[0]``."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
+def problems_of(operation: Operation, params: Mapping[str, object]) -> list[Problem]:
+    """Everything that is wrong with the parameters, by one look at the schema."""
+    errors = list(operation.validator.iter_errors(params))
+    return [problem for error in errors for problem in _Reader(operation, errors).problems(error)]
+
+
+class _Reader:
+    """Reads the errors of one request; each can look at the others, to tell a misspelt name from a foreign one."""
+
+    def __init__(self, operation: Operation, errors: Sequence[Any]) -> None:
+        self._operation = operation
+        self._definitions = operation.definitions
+        self._missing = [
+            str(error.kind.value) for error in errors if error.kind.name == "required" and not error.instance_path
+        ]
+
+    def problems(self, error: Any) -> Iterator[Problem]:
+        path, name, value = error.instance_path, error.kind.name, error.kind.value
+        match name:
+            case "required":
+                yield self._missing_parameter([*path, value], self._schema(error).get("properties", {}).get(value, {}))
+            case "type":
+                yield self._wrong_type(path, self._schema(error), error.instance)
+            case "additionalProperties" | "unevaluatedProperties":
+                yield self._unknown(path, list(self._schema(error).get("properties", {})), value)
+            case "enum" | "const":
+                yield _not_one_of(path, value if name == "enum" else [value])
+            case "anyOf" | "oneOf":
+                yield from self._union(error)
+            case "not" if self._schema(error).get("readOnly"):
+                yield self._read_only(path)
+            case _:
+                yield _broken_constraint(path, name, value)
+
+    def _schema(self, error: Any) -> Schema:
+        """The schema whose keyword complains."""
+        schema: Any = self._operation.schema
+        for step in error.schema_path[:-1]:
+            schema = schema[step]
+        return schema if isinstance(schema, dict) else {}
+
+    def _missing_parameter(self, path: Sequence[str | int], schema: Schema) -> Problem:
+        name = place(path)
+        full = dereference(schema, self._definitions)
+        description = full.get("description")
+        expected = expected_type(schema, self._definitions) + (f" ({description})" if description else "")
+        message = f"Missing required parameter '{name}'. Expected: {expected}"
+        return Problem(_MISSING, name, message, {"param_name": name})
+
+    def _wrong_type(self, path: Sequence[str | int], schema: Schema, value: object) -> Problem:
+        return _type_problem(path, type_name(schema, self._definitions), value)
+
+    def _unknown(self, path: Sequence[str | int], valid: Sequence[str], unknown: Sequence[str]) -> Problem:
+        """Names that are not declared. A near one that is missing was surely meant, else any that is near."""
+        near = [found for name in unknown for found in nearest(name, self._missing, 1) or nearest(name, valid, 1)]
+        hint = did_you_mean(dict.fromkeys(near))
+        names = ", ".join(quoted(name, "(a name with odd characters)") for name in unknown[:_SHOWN_VALUES])
+        operation = self._operation.name
+        if not path:
+            details = {"unknown_params": list(unknown), "valid_params": list(valid)}
+            message = f"Unknown parameter(s) for operation '{operation}': {names}{hint}"
+            return Problem(_UNKNOWN_PARAM, ", ".join(unknown), message, details)
+        where = place(path)
+        fields = {"param_name": where, "unknown_fields": list(unknown), "valid_fields": list(valid)}
+        message = f"Unknown field(s) in '{where}' for operation '{operation}': {names}{hint}"
+        return Problem(_UNKNOWN_FIELD, where, message, fields)
+
+    def _read_only(self, path: Sequence[str | int]) -> Problem:
+        field = place(path).removeprefix(f"{INPUT}.")
+        message = f"Field '{field}' is read-only and cannot be updated"
+        return Problem("VALIDATION_READ_ONLY_FIELD", place(path), message, {"field": field})
+
+    def _union(self, error: Any) -> Iterator[Problem]:
+        """What is wrong with the branch that was meant: the one whose type is right, if there is one."""
+        branches = [branch for branch in error.kind.value if branch]
+        meant = [branch for branch in branches if not _is_type_error(branch, error.instance_path)]
+        if meant:
+            for inner in min(meant, key=len):
+                yield from self.problems(inner)
+        else:
+            yield self._wrong_type(error.instance_path, self._schema(error), error.instance)
+
+
+def _is_type_error(branch: Sequence[Any], path: Sequence[str | int]) -> bool:
+    return any(error.kind.name == "type" and list(error.instance_path) == list(path) for error in branch)
+
+
+def _type_problem(path: Sequence[str | int], expected: str, value: object) -> Problem:
+    name, actual = place(path), json_type(value)
+    details = {"param_name": name, "expected_type": expected, "actual_type": actual}
+    return Problem(_TYPE, name, f"Parameter '{name}' expected '{expected}', got '{actual}'", details)
+
+
+def _not_one_of(path: Sequence[str | int], allowed: Sequence[object]) -> Problem:
+    name = place(path)
+    shown = ", ".join(quoted(value, str(value).lower()) for value in allowed[:_SHOWN_VALUES])
+    more = f" and {len(allowed) - _SHOWN_VALUES} more" if len(allowed) > _SHOWN_VALUES else ""
+    details = {"param_name": name, "allowed_values": list(allowed)}
+    return Problem("VALIDATION_INVALID_ENUM", name, f"Parameter '{name}' must be one of: {shown}{more}", details)
+
+
+def _broken_constraint(path: Sequence[str | int], keyword: str, value: object) -> Problem:
+    name = place(path)
+    if keyword in _BOUNDS:
+        key, words = _BOUNDS[keyword]
+        message = f"Parameter '{name}' must be {words.format(value)}"
+        return Problem("VALIDATION_OUT_OF_RANGE", name, message, {"param_name": name, key: value})
+    if keyword == "pattern":
+        message = f"Parameter '{name}' must match the pattern '{value}'"
+        return Problem("VALIDATION_PATTERN_MISMATCH", name, message, {"param_name": name, "pattern": value})
+    if keyword == "format":
+        message = f"Parameter '{name}' must be {FORMAT_WORDS.get(str(value), f'of the form {value!r}')}"
+        return Problem("VALIDATION_INVALID_VALUE", name, message, {"param_name": name, "expected_form": value})
+    rule = _OTHER_RULES.get(keyword, "the value breaks a rule of its type")
+    return Problem("VALIDATION_INVALID_VALUE", name, f"Parameter '{name}' is not valid: {rule}", {"param_name": name})
+
+
+_OTHER_RULES: Final = {
+    "uniqueItems": "no item may stand twice",
+    "propertyNames": "a key has the wrong form",
+    "contains": "an item of the demanded kind is missing",
+    "oneOf": "it fits more than one of the possible types",
+    "not": "this value is excluded",
+}

@@ -1,0 +1,51 @@
+"""The errors that the pipeline itself gives, in a user's words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from headgate.adapter.exposure import Exposure
+from headgate.adapter.operations import Operation
+from headgate.adapter.suggestions import did_you_mean, nearest
+from headgate.protocol.errors import AqlError, ErrorDetail, quoted
+from headgate.protocol.inspection import too_large
+from headgate.protocol.limits import Limits
+
+__all__ = ["internal_error", "oversized_answer", "unknown_operation", "wrong_endpoint"]
+
+_SHOWN: Final = 20
+_LONGEST_NAME: Final = 100
+_NARROWING: Final = ("first", "last", "limit", "page_size", "fields", "filter", "query")
+
+
+def unknown_operation(name: str, known: Sequence[str]) -> AqlError:
+    """There is no such operation; the nearest names, or all if they are few, help to find the right one."""
+    near = nearest(name, known)
+    details: dict[str, object] = {"operation": name[:_LONGEST_NAME]}
+    if near or len(known) <= _SHOWN:
+        details["available"] = near or list(known)
+    shown = quoted(name, "(not a name)")
+    hint = did_you_mean(near) or ". Use introspect with query 'search' to find one"
+    return AqlError("NOT_FOUND_OPERATION", f"Unknown operation: {shown}{hint}", details)
+
+
+def wrong_endpoint(operation: Operation, expected: str, actual: str, exposure: Exposure) -> AqlError:
+    """The operation belongs to another endpoint (Spec 6.2; Operations 6.3)."""
+    return AqlError(
+        "VALIDATION_ENDPOINT_MISMATCH",
+        f"Operation '{operation.name}' must be called via {exposure.tool(expected)}, not {exposure.tool(actual)}",
+        {"operation": operation.name, "expected_endpoint": expected, "actual_endpoint": actual},
+    )
+
+
+def oversized_answer(operation: Operation, size: int, limits: Limits) -> AqlError:
+    """The answer is too large to give; how the request can ask for less."""
+    narrowing = [name for name in _NARROWING if operation.parameter(name)]
+    ran = "" if operation.category.read_only else ": the operation ran, only its answer is withheld"
+    ways = f"; narrow the request with {', '.join(narrowing)}" if narrowing else "; ask for less in one request"
+    return too_large("max_response_size", limits.max_response_size, size, ran + ways)
+
+
+def internal_error(trail: Mapping[str, object]) -> ErrorDetail:
+    """The handler broke; all that is said is how to find out why."""
+    words = "the operation failed unexpectedly; the server log has the reason under this request id"
+    return ErrorDetail("INTERNAL_ERROR", f"Internal error: '{words}'", trail)

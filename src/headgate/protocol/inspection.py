@@ -1,0 +1,165 @@
+"""Whether a value may pass: sizes, depth, characters and numbers (Spec 4.7).
+
+One C-speed serialization settles nearly every request: its bytes bound the length of each string, the number of
+elements and the depth. Only a value that those bounds do not clear is walked, to name what is wrong and where.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import orjson
+
+from headgate.protocol.errors import AqlError, quoted
+from headgate.protocol.limits import LIMIT_ROWS, Limits
+
+__all__ = ["MAX_SAFE_INTEGER", "check_payload", "decode_json", "too_large"]
+
+MAX_SAFE_INTEGER: Final = 2**53 - 1
+"""The largest integer that every JSON reader keeps exactly (Spec 4.7.3)."""
+
+# What only a walk can tell apart: NaN is written as null, and NUL and long digits may stand inside text.
+_SUSPICIOUS: Final = re.compile(rb"null|\\u0000|\d{16}")
+
+
+class _Place(NamedTuple):
+    value: object
+    path: str
+    depth: int
+
+
+def check_payload(value: object, limits: Limits) -> None:
+    """Raise the AqlError of the first limit or encoding rule that a request breaks."""
+    try:
+        raw = orjson.dumps(value)
+    except TypeError:  # not UTF-8, an integer beyond 64 bits, too deep, or not JSON: the walk says which
+        _walk(value, limits)
+        raise _not_json("") from None
+    if len(raw) > limits.max_request_size:
+        raise too_large("max_request_size", limits.max_request_size, len(raw))
+    if (
+        len(raw) > limits.max_string_length
+        or raw.count(b"{") + raw.count(b"[") > limits.max_nesting_depth
+        or raw.count(b",") >= limits.max_array_elements
+        or _SUSPICIOUS.search(raw)
+    ):
+        _walk(value, limits)
+
+
+def too_large(limit: str, allowed: int, actual: int, hint: str = "") -> AqlError:
+    """The error of an exceeded limit."""
+    row = LIMIT_ROWS[limit]
+    return AqlError(
+        "VALIDATION_PAYLOAD_TOO_LARGE",
+        f"Payload exceeds {row.limit_type} limit of {allowed} {row.unit}{hint}",
+        {"limit_type": row.limit_type, "limit_value": allowed, "actual_value": actual, "unit": row.unit},
+    )
+
+
+def decode_json(raw: bytes) -> object:
+    """The JSON value in bytes, or the AqlError that says where they stop being UTF-8 or JSON."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        offset = _first_bad_byte(raw)
+        if offset is not None:
+            raise _bad_encoding("body", offset) from None
+        raise AqlError(
+            "VALIDATION_INVALID_VALUE",
+            f"The request is not JSON: the text breaks off or goes wrong near character {error.pos}",
+            {"position": error.pos},
+        ) from None
+
+
+def _walk(root: object, limits: Limits) -> None:
+    """Look at every value, breadth first and without recursion, so that no depth can hurt."""
+    places = [_Place(root, "", 1)]
+    for place in places:
+        value = place.value
+        if isinstance(value, str):
+            _check_text(value, place.path, limits)
+        elif isinstance(value, int):
+            _check_integer(value, place.path)
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                raise _not_json(place.path)
+        elif isinstance(value, list | dict):
+            if place.depth > limits.max_nesting_depth:
+                raise too_large("max_nesting_depth", limits.max_nesting_depth, _depth(root))
+            places.extend(_children(place, limits))
+        elif value is not None:
+            raise _not_json(place.path)
+
+
+def _children(place: _Place, limits: Limits) -> Iterator[_Place]:
+    value = place.value
+    if isinstance(value, list):
+        if len(value) > limits.max_array_elements:
+            raise too_large("max_array_elements", limits.max_array_elements, len(value))
+        for index, child in enumerate(value):
+            yield _Place(child, f"{place.path}[{index}]", place.depth + 1)
+    elif isinstance(value, dict):
+        for key, child in value.items():
+            if not isinstance(key, str):
+                raise _not_json(place.path)
+            _check_text(key, place.path, limits)
+            yield _Place(child, f"{place.path}.{key}" if place.path else key, place.depth + 1)
+
+
+def _check_text(text: str, path: str, limits: Limits) -> None:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise _bad_encoding(path, len(text[: error.start].encode())) from None
+    if size > limits.max_string_length:
+        raise too_large("max_string_length", limits.max_string_length, size)
+    if "\0" in text:
+        raise _bad_encoding(path, len(text[: text.index("\0")].encode()), "a null character (U+0000) is not allowed")
+
+
+def _check_integer(value: int, path: str) -> None:
+    if abs(value) > MAX_SAFE_INTEGER:
+        name = quoted(path.rpartition(".")[2], "an integer")
+        raise AqlError(
+            "VALIDATION_OUT_OF_RANGE",
+            f"Parameter {name} is beyond the safe range of JSON integers (2^53 - 1): send it as a string of digits",
+            {"param_name": path, "minimum": -MAX_SAFE_INTEGER, "maximum": MAX_SAFE_INTEGER},
+        )
+
+
+def _bad_encoding(location: str, offset: int, why: str = "the text must be UTF-8 with no lone surrogates") -> AqlError:
+    return AqlError(
+        "VALIDATION_INVALID_ENCODING",
+        f"Invalid character encoding in request: {why}",
+        {"location": location.encode(errors="replace").decode(), "byte_offset": offset},
+    )
+
+
+def _not_json(path: str) -> AqlError:
+    return AqlError(
+        "VALIDATION_INVALID_VALUE",
+        "The request holds something JSON has no word for, such as NaN or Infinity",
+        {"param_name": path.encode(errors="replace").decode()},
+    )
+
+
+def _first_bad_byte(raw: bytes) -> int | None:
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
+
+
+def _depth(root: object) -> int:
+    depth, level = 0, [root]
+    while level:
+        depth += 1
+        level = [
+            child
+            for value in level
+            for child in (value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
+            if isinstance(child, list | dict)
+        ]
+    return depth
