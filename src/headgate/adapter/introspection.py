@@ -39,7 +39,7 @@ CONVENTIONS: Final[Mapping[str, str]] = {
     "numbers": "integers beyond 2^53-1 and exact decimals are strings, in requests and answers.",
     "binary": "base64 with padding; '<name>_encoding' and '<name>_mime_type' stand beside it.",
     "text": "UTF-8; a JSON text where an object or array is declared is read as such, with a warning.",
-    "batch": '{"operations": [{"operation": …, "params": …}, …]} in the same tool, in order; one failure stops no other.',
+    "batch": "{'operations': [{'operation': …, 'params': …}, …]} in one tool, in order; one failure stops no other.",
 }
 """What the specification wants an adapter to document of its data (Spec 4.7, 10.3)."""
 

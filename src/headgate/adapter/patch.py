@@ -1,6 +1,6 @@
 """The changes of an UPDATE, as a type that authors can annotate (Spec 4.5)."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Generic, TypeVar, cast
@@ -19,7 +19,7 @@ _REF: Final = "#/$defs/"
 
 
 @cache
-def _adapter_of(resource: Hashable) -> TypeAdapter[Any]:
+def _adapter_of(resource: type) -> TypeAdapter[Any]:
     return TypeAdapter(resource)
 
 
@@ -36,7 +36,8 @@ class Patch(Generic[T]):
         """The resource with the changes merged in, checked to be a whole ``T`` again. The argument is not touched."""
         if isinstance(resource, dict):
             return cast("T", merge(resource, self.changes))
-        adapter: TypeAdapter[T] = _adapter_of(cast("Hashable", type(resource)))
+        kind: type = type(resource)
+        adapter: TypeAdapter[T] = _adapter_of(kind)
         try:
             return adapter.validate_python(merge(adapter.dump_python(resource, mode="json"), self.changes))
         except ValidationError as error:

@@ -67,21 +67,6 @@ def _text(value: str, _depth: int) -> str:
     return value.encode("utf-8", "replace").decode()
 
 
-_Conversion: TypeAlias = Callable[[Any, int], Any]
-_CONVERSIONS: Final[tuple[tuple[Any, _Conversion], ...]] = (
-    (bool | float | None, lambda value, _: value),
-    (Enum, lambda value, depth: _plain(value.value, depth + 1)),
-    (int, lambda value, _: int(value) if abs(value) <= MAX_SAFE_INTEGER else str(int(value))),
-    (str, _text),
-    (bytes | bytearray | memoryview | Binary, lambda value, _: _alone(value)),
-    (datetime, lambda value, _: _timestamp(value)),
-    (Decimal | date | time, lambda value, _: str(value)),
-    (BaseModel, lambda value, depth: _plain(value.model_dump(by_alias=True), depth + 1)),
-    (Mapping, lambda value, depth: _object(value, depth)),
-    (list | tuple | set | frozenset, lambda value, depth: [_plain(item, depth + 1) for item in value]),
-)
-
-
 def _object(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, child in value.items():
@@ -117,3 +102,18 @@ def _by_pydantic(value: object, depth: int) -> Any:
         return _plain(to_jsonable_python(value, bytes_mode="base64"), depth + 1)
     except (ValueError, TypeError) as error:
         raise Unencodable(f"{type(value).__qualname__} has no JSON form: {error}") from None
+
+
+_Conversion: TypeAlias = Callable[[Any, int], Any]
+_CONVERSIONS: Final[tuple[tuple[Any, _Conversion], ...]] = (
+    (bool | float | None, lambda value, _: value),
+    (Enum, lambda value, depth: _plain(value.value, depth + 1)),
+    (int, lambda value, _: int(value) if abs(value) <= MAX_SAFE_INTEGER else str(int(value))),
+    (str, _text),
+    (bytes | bytearray | memoryview | Binary, lambda value, _: _alone(value)),
+    (datetime, lambda value, _: _timestamp(value)),
+    (Decimal | date | time, lambda value, _: str(value)),
+    (BaseModel, lambda value, depth: _plain(value.model_dump(by_alias=True), depth + 1)),
+    (Mapping, _object),
+    (list | tuple | set | frozenset, lambda value, depth: [_plain(item, depth + 1) for item in value]),
+)

@@ -266,7 +266,7 @@ class Engine:
         for listener in self._listeners:
             try:
                 listener(event)
-            except Exception:  # a broken listener must not break the request
+            except Exception:  # noqa: BLE001  (a broken listener must not break the request)
                 _LOG.exception("a listener failed on %s", type(event).__name__)
 
 
