@@ -104,6 +104,7 @@ class Engine:
             encoded = await self._answer(arguments, scope)
         reply = Reply(
             encoded.raw.decode(),
+            encoded.code is not None,
             encoded.code is not None and not is_callers_to_repair(encoded.code),
             scope.request_id,
         )

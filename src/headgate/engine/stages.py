@@ -65,5 +65,6 @@ class Reply:
     """What a tool call gets: one JSON text, and whether it tells of an error that the caller cannot repair."""
 
     text: str
+    failed: bool
     is_error: bool
     request_id: str

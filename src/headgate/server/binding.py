@@ -1,0 +1,231 @@
+"""The binding to MCP: tools out of families, one engine behind them, both protocol eras."""
+
+import importlib.util
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final
+
+import mcp_types as types
+import orjson
+from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from opentelemetry import trace
+from starlette.requests import Request
+
+from headgate.adapter.adapter import Adapter
+from headgate.adapter.context import ANONYMOUS, Caller, Session
+from headgate.adapter.suggestions import did_you_mean, nearest
+from headgate.engine.pipeline import Engine
+from headgate.engine.stages import Reply
+from headgate.protocol import PROTOCOL_VERSION
+from headgate.server.descriptions import INPUT_SCHEMA, ToolCard, tool_cards
+from headgate.server.sessions import Sessions
+from headgate.server.settings import Settings
+from headgate.server.work import Work
+
+__all__ = ["EXTENSION", "McpServer", "mcp_server"]
+
+EXTENSION: Final = "headgate/mcp-aql"
+"""The name under which the server declares that it speaks MCP-AQL."""
+
+Context = ServerRequestContext[Session, Request]
+
+
+def mcp_server(adapter: Adapter, **settings: Any) -> "McpServer":
+    """A low-level MCP server for an adapter, to run, mount, embed, or test in process. Settings as in ``Settings``."""
+    return McpServer(adapter, Settings.of(**settings))
+
+
+class McpServer(Server[Session]):
+    """An MCP server whose tools are an adapter's endpoint families."""
+
+    def __init__(self, adapter: Adapter, settings: Settings) -> None:
+        self._bus = InMemorySubscriptionBus()
+        self._news = ListenHandler(self._bus)
+        self.settings = settings
+        self.sessions = Sessions()
+        self._work = Work()
+        self._listening: dict[str, ServerSession] = {}
+        super().__init__(
+            adapter.name,
+            version=adapter.version,
+            description=adapter.description or None,
+            instructions=_instructions(adapter),
+            cache_hints={"tools/list": CacheHint(ttl_ms=settings.cache_seconds * 1000, scope="public")},
+            lifespan=_connection,
+            get_tool_input_schema=lambda _name: None,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_subscriptions_listen=self._news,
+        )
+        self.extensions[EXTENSION] = {"version": PROTOCOL_VERSION}
+        self._telemetry = importlib.util.find_spec("opentelemetry.sdk") is not None
+        if not self._telemetry:
+            self.middleware.clear()  # nothing is there that could read the spans
+        self.middleware.append(self._answer_what_is_no_object)
+        self._take(adapter)
+
+    def _take(self, adapter: Adapter) -> None:
+        self.engine: Engine = self.settings.engine(adapter)
+        exposure = self.engine.options.exposure
+        cards = tool_cards(self.engine.introspector.operations, exposure, self.settings.index_tokens)
+        self._families: Mapping[str, str | None] = {card.name: card.family for card in cards}
+        self._tools = types.ListToolsResult(tools=[_tool(card) for card in cards])
+
+    async def replace(self, adapter: Adapter) -> None:
+        """Serve another version of the adapter from the next call on, and tell every client that listens."""
+        self._take(adapter)
+        await self._bus.publish(ToolsListChanged())
+        for session in list(self._listening.values()):
+            await session.send_tool_list_changed()
+
+    def stop_listening(self) -> None:
+        """End the streams on which modern clients wait for news; they would never end by themselves."""
+        self._news.close()
+
+    def end_session(self, key: str) -> None:
+        """Forget what belongs to a session over HTTP."""
+        self.sessions.end(key)
+        self._listening.pop(key, None)
+
+    async def finish(self, seconds: float) -> bool:
+        """Wait until no request is in work, this long at the most; whether all are done."""
+        return await self._work.finish(seconds)
+
+    async def _list_tools(self, ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        self._remember_legacy(ctx)
+        return self._tools
+
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name not in self._families:
+            known = list(self._families)
+            near = did_you_mean(nearest(params.name, known, 1)) or f". There is {', '.join(known)}."
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool{near}")
+        return await self._ask(ctx, params.name, params.arguments or {})
+
+    async def _answer_what_is_no_object(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Arguments that are no object get the same envelope as every other mistake, instead of MCP's bare error."""
+        if ctx.method != "tools/call" or ctx.params is None:
+            return await call_next(ctx)
+        arguments, name = ctx.params.get("arguments"), ctx.params.get("name")
+        if arguments is None or isinstance(arguments, dict) or not isinstance(name, str) or name not in self._families:
+            return await call_next(ctx)
+        result = await self._ask(ctx, name, arguments)
+        wire = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            wire.pop("resultType", None)
+        return wire
+
+    async def _ask(self, ctx: Context, tool: str, arguments: object) -> types.CallToolResult:
+        self._remember_legacy(ctx)
+        if self._telemetry and isinstance(arguments, dict):
+            trace.get_current_span().set_attribute("headgate.operation", str(arguments.get("operation")))
+        session = self._session(ctx)
+        with self._work:
+            reply = await self.engine.call(
+                arguments,
+                endpoint=self._families[tool],
+                caller=_caller(ctx),
+                session=session,
+                progress=partial(_report, ctx),
+            )
+        return _result(reply, session, self.settings.structured_content)
+
+    def _session(self, ctx: Context) -> Session:
+        if ctx.request is None:
+            return ctx.lifespan_context
+        return self.sessions.get(_session_key(ctx))
+
+    def _remember_legacy(self, ctx: Context) -> None:
+        """Keep the latest way back to each legacy client, for news of changed tools outside any request."""
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return
+        key = _session_key(ctx) if ctx.request is not None else ctx.lifespan_context.id
+        if key is not None:
+            self._listening[key] = ctx.session
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Declare changing tools and the extension to legacy clients on every transport."""
+        return super().create_initialization_options(
+            notification_options or NotificationOptions(tools_changed=True),
+            experimental_capabilities or dict(self.extensions),
+            extensions,
+        )
+
+
+@asynccontextmanager
+async def _connection(_server: Server[Session]) -> AsyncIterator[Session]:
+    """The session of a connection that is one process's or one pipe's; over HTTP it serves only as a stand-in."""
+    session = Session()
+    try:
+        yield session
+    finally:
+        session.end()
+
+
+def _session_key(ctx: Context) -> str | None:
+    """What identifies the session over HTTP; a header that the transport has not checked does not count."""
+    if ctx.request is None:
+        return None
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return ctx.request.headers.get("mcp-session-id")
+    token = get_access_token()
+    return f"principal:{token.client_id}:{token.subject}" if token else None
+
+
+def _caller(ctx: Context) -> Caller:
+    token = get_access_token() if ctx.request is not None else None
+    label = _label(ctx)
+    if token is None:
+        return Caller(label=label) if label else ANONYMOUS
+    return Caller(token.subject, token.client_id, frozenset(token.scopes), label)
+
+
+def _label(ctx: Context) -> str | None:
+    """The client's own name for itself."""
+    params = ctx.session.client_params
+    return params.client_info.name if params else None
+
+
+async def _report(ctx: Context, current: float, total: float | None, message: str | None) -> None:
+    await ctx.session.report_progress(current, total, message)
+
+
+def _result(reply: Reply, session: Session, structured: bool) -> types.CallToolResult:
+    """The envelope as one text. A failure also says where to find it in the log, in a place that models do not read."""
+    trail = {"headgate/requestId": reply.request_id, "headgate/sessionId": session.id} if reply.failed else None
+    return types.CallToolResult(
+        content=[types.TextContent(text=reply.text)],
+        structured_content=orjson.loads(reply.text) if structured else None,
+        is_error=reply.is_error,
+        _meta=trail,
+    )
+
+
+def _tool(card: ToolCard) -> types.Tool:
+    return types.Tool(
+        name=card.name,
+        description=card.description,
+        input_schema=dict(INPUT_SCHEMA),
+        annotations=types.ToolAnnotations(read_only_hint=card.read_only, destructive_hint=card.destructive),
+    )
+
+
+def _instructions(adapter: Adapter) -> str:
+    about = f"{adapter.description.rstrip('.')}. " if adapter.description else ""
+    return (
+        f"{about}Call a tool with an operation and its params. "
+        "The operation 'introspect' tells what there is and how to call it."
+    )

@@ -1,0 +1,212 @@
+"""MCP over streamable HTTP: both eras on one path, host and origin checked, callers authenticated."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import anyio
+import uvicorn
+from mcp.server.auth.provider import TokenVerifier
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import AnyHttpUrl
+from sse_starlette.sse import AppStatus
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headgate.server.auth import OAuth
+from headgate.server.binding import McpServer
+from headgate.server.messages import max_message_size
+from headgate.server.sessions import IDLE_SECONDS
+from headgate.server.settings import SettingError
+from headgate.server.signals import wait_for_signal
+
+__all__ = ["PATH", "Access", "Address", "http_app", "listen", "run_http"]
+
+PATH: Final = "/mcp"
+_FIRST_ERROR: Final = 400
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (recognized, so that it can be refused without names)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """``127.0.0.1:8765``, ``[::1]:8765`` or ``:8765``."""
+        host, _, port = text.rpartition(":")
+        if not port.isdigit() or int(port) > 65535:
+            raise SettingError(f"'{text}' is not HOST:PORT, such as 127.0.0.1:8765")
+        return cls(host.strip("[]") or "127.0.0.1", int(port))
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.host in _LOOPBACK
+
+    @property
+    def netloc(self) -> str:
+        """Host and port as a URL writes them."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Who may call, and under which names the server may be reached."""
+
+    verifier: TokenVerifier | None = None
+    oauth: OAuth | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+
+
+def http_app(server: McpServer, address: Address, access: Access) -> ASGIApp:
+    """The ASGI application of a server: MCP on ``/mcp``, ``/health`` beside it."""
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        host=address.host,
+        max_request_body_size=max_message_size(server.settings.limits),
+        session_idle_timeout=IDLE_SECONDS,
+        transport_security=_security(address, access),
+        auth=_auth_settings(address, access),
+        token_verifier=access.verifier,
+        custom_starlette_routes=[Route("/health", _health), Route("/", _Front(server))],
+    )
+    return _EndSessions(app, server)
+
+
+def _security(address: Address, access: Access) -> TransportSecuritySettings:
+    """Only requests that were meant for this server: a page that rebinds its name to this address gets nothing."""
+    if address.host in _EVERYWHERE and not access.allowed_hosts:
+        raise SettingError(
+            f"Listening on {address.host} needs --allow-host with the names that clients use, such as api.example.org"
+        )
+    own = ["127.0.0.1", "localhost", "[::1]"] if address.is_loopback else []
+    hosts = [*own, *access.allowed_hosts]
+    if address.host not in _EVERYWHERE and not address.is_loopback:
+        hosts.append(address.netloc.rpartition(":")[0])
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
+        allowed_origins=[
+            *(form for host in own for form in (f"http://{host}", f"http://{host}:*")),
+            *access.allowed_origins,
+        ],
+    )
+
+
+def _auth_settings(address: Address, access: Access) -> AuthSettings | None:
+    if access.verifier is None:
+        return None
+    if access.oauth is None:
+        unused = AnyHttpUrl(f"http://{address.netloc}")
+        return AuthSettings(issuer_url=unused, resource_server_url=None)
+    return AuthSettings(
+        issuer_url=AnyHttpUrl(access.oauth.issuer),
+        resource_server_url=_resource(address, access.oauth),
+        required_scopes=list(access.oauth.required_scopes) or None,
+        validate_token_resource=False,  # the verifier checks the audience itself
+    )
+
+
+def _resource(address: Address, oauth: OAuth) -> AnyHttpUrl:
+    """The identifier of this server: the audience where that is a URL, else where it listens."""
+    named = oauth.audience if oauth.audience.startswith(("http://", "https://")) else f"http://{address.netloc}{PATH}"
+    return AnyHttpUrl(named)
+
+
+async def _health(_request: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+class _Front:
+    """A word for people who open the address in a browser."""
+
+    def __init__(self, server: McpServer) -> None:
+        self._text = f"{server.name}: an MCP server that speaks MCP-AQL. Connect an MCP client to {PATH}\n"
+
+    async def __call__(self, _request: Request) -> Response:
+        return PlainTextResponse(self._text)
+
+
+class _EndSessions:
+    """Forgets what belongs to a legacy session once its client has ended it."""
+
+    def __init__(self, app: ASGIApp, server: McpServer) -> None:
+        self._app = app
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "DELETE":
+            await self._app(scope, receive, send)
+            return
+        session_id = Headers(scope=scope).get("mcp-session-id")
+
+        async def observe(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < _FIRST_ERROR and session_id:
+                self._server.end_session(session_id)
+            await send(message)
+
+        await self._app(scope, receive, observe)
+
+
+def listen(address: Address) -> socket.socket:
+    """A socket that listens there, or a SettingError that says why not."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        return socket.create_server((address.host, address.port), family=family, backlog=512)
+    except OSError as error:
+        raise SettingError(
+            f"Cannot listen on {address.netloc}: {error.strerror or 'not an address of this machine'}"
+        ) from None
+
+
+class _Uvicorn(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to :func:`_stop_on_signal`."""
+        yield
+
+
+async def run_http(server: McpServer, sock: socket.socket, access: Access, grace_seconds: float) -> None:
+    """Serve on a listening socket until a signal comes; requests in work are finished first."""
+    host, port = sock.getsockname()[:2]
+    app = http_app(server, Address(host, port), access)
+    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # it would cut answers that are still being streamed
+    AppStatus.should_exit = False
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=int(grace_seconds) + 2
+    )
+    web = _Uvicorn(config)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_stop_on_signal, web, server, grace_seconds)
+        await web.serve(sockets=[sock])
+        tasks.cancel_scope.cancel()
+    server.sessions.end_all()
+
+
+async def _stop_on_signal(web: uvicorn.Server, server: McpServer, grace_seconds: float) -> None:
+    """The first signal lets requests finish; the second one does not."""
+    await wait_for_signal()
+    web.should_exit = True
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_drain, server, grace_seconds)
+        await wait_for_signal()
+        web.force_exit = True
+        tasks.cancel_scope.cancel()
+
+
+async def _drain(server: McpServer, grace_seconds: float) -> None:
+    server.stop_listening()
+    await server.finish(grace_seconds)
+    AppStatus.should_exit = True

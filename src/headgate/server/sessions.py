@@ -1,0 +1,52 @@
+"""Which session a request belongs to, in each kind of connection (Spec 2.3).
+
+stdio and in process: the connection. HTTP of the legacy era: the transport's session. HTTP of the modern era: the
+authenticated principal, and without one nothing, so that every request stands alone.
+"""
+
+import time
+from typing import Final
+
+from headgate.adapter.context import Session
+
+__all__ = ["IDLE_SECONDS", "Sessions"]
+
+IDLE_SECONDS: Final = 1800.0
+"""After this time without a request a session over HTTP counts as ended."""
+
+
+class Sessions:
+    """The sessions that are alive, by the key that the transport has proved."""
+
+    def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._idle_seconds = idle_seconds
+        self._alive: dict[str, tuple[Session, float]] = {}
+
+    def get(self, key: str | None) -> Session:
+        """The session of this key, a new one if there is none; without a key, one that only this request knows."""
+        if key is None:
+            return Session()
+        now = time.monotonic()
+        self._end_idle(now)
+        found = self._alive.pop(key, None)
+        session = found[0] if found else Session()
+        self._alive[key] = session, now  # put last: the dictionary stays in the order of use
+        return session
+
+    def end(self, key: str) -> None:
+        """End one session, if it is alive."""
+        found = self._alive.pop(key, None)
+        if found:
+            found[0].end()
+
+    def end_all(self) -> None:
+        """End every session: the server stops."""
+        for key in list(self._alive):
+            self.end(key)
+
+    def _end_idle(self, now: float) -> None:
+        """The oldest stand first, so this stops at the first that is still in use."""
+        for key, (_, used) in list(self._alive.items()):
+            if now - used < self._idle_seconds:
+                return
+            self.end(key)

@@ -1,0 +1,172 @@
+"""What an operator may choose, from code, the environment or the command line."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from typing import Any, Final, TypeVar
+
+from headgate.adapter.adapter import Adapter
+from headgate.adapter.errors import AdapterError
+from headgate.adapter.exposure import Exposure
+from headgate.adapter.suggestions import did_you_mean, nearest
+from headgate.engine.events import Listener
+from headgate.engine.pipeline import Engine, EngineOptions
+from headgate.protocol.concurrency import Concurrency
+from headgate.protocol.limits import LIMIT_ROWS, LimitError, Limits
+from headgate.protocol.profiles import PROFILES, Mode, Profile
+
+__all__ = ["ENVIRONMENT", "SettingError", "Settings", "from_environment"]
+
+E = TypeVar("E", bound=Enum)
+
+
+class SettingError(ValueError):
+    """A setting that does not exist or cannot have this value; nothing starts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How an adapter is served. Words are accepted where a name is enough, such as ``mode="single"``."""
+
+    mode: Mode = Mode.SEMANTIC
+    profile: Profile | None = None
+    prefix: str = ""
+    strict: bool = True
+    limits: Limits = field(default_factory=Limits)
+    concurrency: Concurrency = Concurrency.RESOURCE_LOCKED
+    max_concurrent_requests: int = 100
+    index_tokens: int | None = None
+    structured_content: bool = False
+    cache_seconds: int = 60
+    listeners: tuple[Listener, ...] = ()
+
+    @classmethod
+    def of(cls, **given: Any) -> "Settings":
+        """The settings out of keywords, with every mistake named."""
+        known = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise SettingError(f"There is no setting '{name}'{did_you_mean(nearest(name, known))}")
+        readers: Mapping[str, Callable[[Any], Any]] = {
+            "mode": _mode,
+            "profile": _profile,
+            "concurrency": lambda value: _choice(Concurrency, value, "concurrency"),
+            "listeners": tuple,
+            "max_concurrent_requests": lambda value: _at_least(1, value, "max_concurrent_requests"),
+            "index_tokens": lambda value: None if value is None else _at_least(0, value, "index_tokens"),
+            "cache_seconds": lambda value: _at_least(0, value, "cache_seconds"),
+        }
+        return cls(**{name: readers[name](value) if name in readers else value for name, value in given.items()})
+
+    def engine(self, adapter: Adapter) -> Engine:
+        """The engine that serves an adapter in this way."""
+        try:
+            exposure = Exposure(self.mode, self.profile or adapter.profile, self.prefix)
+        except AdapterError as error:
+            raise SettingError(str(error)) from None
+        options = EngineOptions(
+            exposure=exposure,
+            limits=self.limits,
+            strict=self.strict,
+            concurrency=self.concurrency,
+            max_concurrent_requests=self.max_concurrent_requests,
+        )
+        return Engine(adapter, options, listeners=self.listeners)
+
+
+def _mode(value: object) -> Mode:
+    return Mode.SEMANTIC if value == "crude" else _choice(Mode, value, "mode")
+
+
+def _choice(kind: type[E], value: object, name: str) -> E:
+    try:
+        return kind(value)
+    except ValueError:
+        raise _unknown(name, str(value), [str(member.value) for member in kind]) from None
+
+
+def _profile(value: Profile | str | None) -> Profile | None:
+    if not isinstance(value, str):
+        return value
+    found = PROFILES.get(value)
+    if found is None:
+        raise _unknown("profile", value, list(PROFILES))
+    return found
+
+
+def _unknown(name: str, value: str, known: Iterable[str]) -> SettingError:
+    words = list(known)
+    return SettingError(
+        f"'{value}' is not a value of {name}; known are {', '.join(words)}{did_you_mean(nearest(value, words, 1))}"
+    )
+
+
+def _at_least(least: int, value: object, name: str) -> int:
+    if not isinstance(value, int) or value < least:
+        raise SettingError(f"{name} must be a whole number, {least} or more, not '{value}'")
+    return value
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise SettingError(f"'{text}' is not a whole number") from None
+
+
+_TRUTH: Final = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+}
+
+
+def _truth(text: str) -> bool:
+    value = _TRUTH.get(text.lower())
+    if value is None:
+        raise SettingError(f"'{text}' is neither true nor false")
+    return value
+
+
+ENVIRONMENT: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
+    "MCP_AQL_ENDPOINT_MODE": ("mode", str),
+    "MCP_AQL_ENDPOINT_PROFILE": ("profile", str),
+    "MCP_AQL_TOOL_PREFIX": ("prefix", str),
+    "HEADGATE_STRICT": ("strict", _truth),
+    "HEADGATE_CONCURRENCY": ("concurrency", str),
+    "HEADGATE_MAX_CONCURRENT_REQUESTS": ("max_concurrent_requests", _number),
+    "HEADGATE_INDEX_TOKENS": ("index_tokens", _number),
+    "HEADGATE_STRUCTURED_CONTENT": ("structured_content", _truth),
+    "HEADGATE_CACHE_SECONDS": ("cache_seconds", _number),
+    **{f"HEADGATE_{name.upper()}": (name, _number) for name in LIMIT_ROWS},
+}
+"""Every environment variable, the setting that it is, and how its text is read."""
+
+
+def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The settings that the environment makes; an empty variable counts as not set."""
+    found: dict[str, Any] = {}
+    limits: dict[str, int] = {}
+    for variable, (name, read) in ENVIRONMENT.items():
+        text = environ.get(variable, "")
+        if not text:
+            continue
+        try:
+            value: Any = read(text)
+        except SettingError as error:
+            raise SettingError(f"{variable}: {error}") from None
+        (limits if name in LIMIT_ROWS else found)[name] = value
+    return {**found, "limits": with_limits(Limits(), limits)} if limits else found
+
+
+def with_limits(limits: Limits, changes: Mapping[str, int]) -> Limits:
+    """The limits with some changed, or a SettingError that names the allowed range."""
+    try:
+        return replace(limits, **changes)
+    except LimitError as error:
+        raise SettingError(str(error)) from None

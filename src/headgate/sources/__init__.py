@@ -1,0 +1,1 @@
+"""Where operations come from. Each source yields an adapter; none knows its sibling."""
