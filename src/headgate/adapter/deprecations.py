@@ -33,7 +33,7 @@ def _once(session: Session, item: str, deprecated: Deprecated, kind: str) -> Ite
         details["replacement"] = deprecated.replacement
     if deprecated.removal_date:
         details["removal_date"] = deprecated.removal_date.isoformat()
-    message = f"The {kind} '{item}' is deprecated. {deprecated.sentence}"
+    message = f"The {kind} '{item}' is deprecated{deprecated.advice}."
     yield Notice("DEPRECATION_WARNING", message, details, _severity(deprecated))
 
 

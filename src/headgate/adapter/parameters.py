@@ -45,14 +45,15 @@ class Deprecated:
     @property
     def sentence(self) -> str:
         """The notice for introspection, with the way to migrate."""
-        parts = ["Deprecated"]
-        if self.removal_date:
-            parts.append(f", to be removed on {self.removal_date.isoformat()}")
-        if self.replacement:
-            parts.append(f": use '{self.replacement}' instead")
-        if self.note:
-            parts.append(f"{';' if self.replacement else ':'} {self.note}")
-        return "".join(parts).rstrip(".") + "."
+        return f"Deprecated{self.advice}."
+
+    @property
+    def advice(self) -> str:
+        """How the sentence goes on after the word: until when, and what to use instead."""
+        until = f", to be removed on {self.removal_date.isoformat()}" if self.removal_date else ""
+        instead = [f"use '{self.replacement}' instead"] if self.replacement else []
+        ways = "; ".join([*instead, *([self.note.rstrip(".")] if self.note else [])])
+        return f"{until}: {ways}" if ways else until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

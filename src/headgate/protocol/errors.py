@@ -33,6 +33,7 @@ __all__ = [
     "Unavailable",
     "VersionMismatch",
     "code_for_http_status",
+    "harmless",
     "is_callers_to_repair",
     "quoted",
 ]
@@ -299,6 +300,7 @@ _CATEGORIES: Final = (
 )
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 _PLAIN: Final = re.compile(r"[^\s'\"`\\/<>\x00-\x1f\x7f]{1,80}\Z")
+_LIKE_A_TRACE: Final = re.compile(r"(?i:at\s)|[a-z]Error|Exception|Traceback|\.py\b|\b0x|/src/")
 
 
 def is_callers_to_repair(code: str) -> bool:
@@ -308,8 +310,13 @@ def is_callers_to_repair(code: str) -> bool:
 
 def quoted(value: object, otherwise: str = "") -> str:
     """A value in single quotes if it is short and plain, so that a message can never be abused; else the fallback."""
-    text = str(value) if isinstance(value, str | int) else ""
-    return f"'{text}'" if _PLAIN.match(text) and text.isprintable() else otherwise
+    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    return f"'{text}'" if _PLAIN.match(text) and text.isprintable() and harmless(text) else otherwise
+
+
+def harmless(text: str) -> bool:
+    """Whether a text can stand in a message without being taken for part of a program's trace."""
+    return _LIKE_A_TRACE.search(text) is None
 
 
 def code_for_http_status(status: int) -> str:

@@ -14,13 +14,17 @@ import orjson
 from headgate.protocol.errors import AqlError, quoted
 from headgate.protocol.limits import LIMIT_ROWS, Limits
 
-__all__ = ["MAX_SAFE_INTEGER", "check_payload", "decode_json", "too_large"]
+__all__ = ["MAX_SAFE_INTEGER", "beyond_safe_range", "check_payload", "decode_json", "not_json", "too_large"]
 
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly (Spec 4.7.3)."""
 
 # What only a walk can tell apart: NaN is written as null, and NUL and long digits may stand inside text.
 _SUSPICIOUS: Final = re.compile(rb"null|\\u0000|\d{16}")
+_ONLY_JSON: Final = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+_DEEPEST_COUNTED: Final = 1_000_000
+"""Where counting levels ends: a value that contains itself has no depth."""
+_LONGEST_PLACE: Final = 200
 
 
 class _Place(NamedTuple):
@@ -32,10 +36,10 @@ class _Place(NamedTuple):
 def check_payload(value: object, limits: Limits) -> None:
     """Raise the AqlError of the first limit or encoding rule that a request breaks."""
     try:
-        raw = orjson.dumps(value)
+        raw = orjson.dumps(value, option=_ONLY_JSON)
     except TypeError:  # not UTF-8, an integer beyond 64 bits, too deep, or not JSON: the walk says which
         _walk(value, limits)
-        raise _not_json("") from None
+        raise not_json("") from None
     if len(raw) > limits.max_request_size:
         raise too_large("max_request_size", limits.max_request_size, len(raw))
     if (
@@ -76,6 +80,8 @@ def _walk(root: object, limits: Limits) -> None:
     """Look at every value, breadth first and without recursion, so that no depth can hurt."""
     places = [_Place(root, "", 1)]
     for place in places:
+        if len(places) > limits.max_request_size:  # each value takes a byte or more
+            raise too_large("max_request_size", limits.max_request_size, len(places))
         value = place.value
         if isinstance(value, str):
             _check_text(value, place.path, limits)
@@ -83,13 +89,13 @@ def _walk(root: object, limits: Limits) -> None:
             _check_integer(value, place.path)
         elif isinstance(value, float):
             if not math.isfinite(value):
-                raise _not_json(place.path)
+                raise not_json(place.path)
         elif isinstance(value, list | dict):
             if place.depth > limits.max_nesting_depth:
                 raise too_large("max_nesting_depth", limits.max_nesting_depth, _depth(root))
             places.extend(_children(place, limits))
         elif value is not None:
-            raise _not_json(place.path)
+            raise not_json(place.path)
 
 
 def _children(place: _Place, limits: Limits) -> Iterator[_Place]:
@@ -102,7 +108,7 @@ def _children(place: _Place, limits: Limits) -> Iterator[_Place]:
     elif isinstance(value, dict):
         for key, child in value.items():
             if not isinstance(key, str):
-                raise _not_json(place.path)
+                raise not_json(place.path)
             _check_text(key, place.path, limits)
             yield _Place(child, f"{place.path}.{key}" if place.path else key, place.depth + 1)
 
@@ -120,28 +126,39 @@ def _check_text(text: str, path: str, limits: Limits) -> None:
 
 def _check_integer(value: int, path: str) -> None:
     if abs(value) > MAX_SAFE_INTEGER:
-        name = quoted(path.rpartition(".")[2], "an integer")
-        raise AqlError(
-            "VALIDATION_OUT_OF_RANGE",
-            f"Parameter {name} is beyond the safe range of JSON integers (2^53 - 1): send it as a string of digits",
-            {"param_name": path, "minimum": -MAX_SAFE_INTEGER, "maximum": MAX_SAFE_INTEGER},
-        )
+        raise beyond_safe_range(path)
+
+
+def beyond_safe_range(path: str) -> AqlError:
+    """The error of an integer that not every JSON reader keeps exactly (Spec 4.7.3)."""
+    name = quoted(path.rpartition(".")[2], "with an odd name")
+    return AqlError(
+        "VALIDATION_OUT_OF_RANGE",
+        f"Parameter {name} is beyond the safe range of JSON integers (2^53 - 1): send it as a string of digits",
+        {"param_name": _shown(path), "minimum": -MAX_SAFE_INTEGER, "maximum": MAX_SAFE_INTEGER},
+    )
+
+
+def not_json(path: str) -> AqlError:
+    """The error of a value that JSON cannot carry."""
+    return AqlError(
+        "VALIDATION_INVALID_VALUE",
+        "The request holds something JSON has no word for, such as NaN or Infinity",
+        {"param_name": _shown(path)},
+    )
 
 
 def _bad_encoding(location: str, offset: int, why: str = "the text must be UTF-8 with no lone surrogates") -> AqlError:
     return AqlError(
         "VALIDATION_INVALID_ENCODING",
         f"Invalid character encoding in request: {why}",
-        {"location": location.encode(errors="replace").decode(), "byte_offset": offset},
+        {"location": _shown(location), "byte_offset": offset},
     )
 
 
-def _not_json(path: str) -> AqlError:
-    return AqlError(
-        "VALIDATION_INVALID_VALUE",
-        "The request holds something JSON has no word for, such as NaN or Infinity",
-        {"param_name": path.encode(errors="replace").decode()},
-    )
+def _shown(path: str) -> str:
+    """A path for the details of an error, in characters that can be sent and not longer than helps."""
+    return path[:_LONGEST_PLACE].encode(errors="replace").decode()
 
 
 def _first_bad_byte(raw: bytes) -> int | None:
@@ -154,7 +171,7 @@ def _first_bad_byte(raw: bytes) -> int | None:
 
 def _depth(root: object) -> int:
     depth, level = 0, [root]
-    while level:
+    while level and depth < _DEEPEST_COUNTED:
         depth += 1
         level = [
             child

@@ -51,6 +51,7 @@ _JSON_TYPES: Final = {
     float: "number",
     str: "string",
     list: "array",
+    tuple: "array",
     dict: "object",
 }
 _LOOKS_LIKE_JSON: Final = re.compile(r"\s*[\[{]")
@@ -58,7 +59,7 @@ _LOOKS_LIKE_JSON: Final = re.compile(r"\s*[\[{]")
 
 def json_type(value: object) -> str:
     """The JSON name of a value's type."""
-    return _JSON_TYPES.get(type(value), "object")
+    return _JSON_TYPES.get(type(value), "unknown")
 
 
 def decode(arguments: object, limits: Limits) -> Decoded:
@@ -76,7 +77,9 @@ def request_from(arguments: object, limits: Limits) -> Request:
     if "operations" in arguments:
         raise AqlError(
             "VALIDATION_INVALID_VALUE",
-            "Send either 'operation' for one request or 'operations' for a batch, not both",
+            "Send either 'operation' for one request or 'operations' for a batch, not both"
+            if "operation" in arguments
+            else "A batch cannot hold another batch: send its operations one by one",
             {"param_name": "operations"},
         )
     name = _operation_name(arguments)
@@ -127,7 +130,8 @@ def _batch(arguments: Mapping[str, object], limits: Limits) -> Batch:
         )
     items = arguments["operations"]
     if isinstance(items, str):
-        items = parse_stringified(items) or items
+        parsed = parse_stringified(items)
+        items = items if parsed is None else parsed
         check_payload(items, limits)
     if not isinstance(items, list):
         raise AqlError("VALIDATION_INVALID_TYPE", f"Parameter 'operations' expected 'array', got '{json_type(items)}'")

@@ -79,6 +79,11 @@ class McpServer(Server[Session]):
         self._families: Mapping[str, str | None] = {card.name: card.family for card in cards}
         self._tools = types.ListToolsResult(tools=[_tool(card) for card in cards])
 
+    @property
+    def tool_names(self) -> list[str]:
+        """The tools that clients see."""
+        return list(self._families)
+
     async def replace(self, adapter: Adapter) -> None:
         """Serve another version of the adapter from the next call on, and tell every client that listens."""
         self._take(adapter)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.errors import AdapterError
@@ -12,10 +12,10 @@ from headgate.adapter.suggestions import did_you_mean, nearest
 from headgate.engine.events import Listener
 from headgate.engine.pipeline import Engine, EngineOptions
 from headgate.protocol.concurrency import Concurrency
-from headgate.protocol.limits import LIMIT_ROWS, LimitError, Limits
+from headgate.protocol.limits import LimitError, Limits
 from headgate.protocol.profiles import PROFILES, Mode, Profile
 
-__all__ = ["ENVIRONMENT", "SettingError", "Settings", "from_environment"]
+__all__ = ["SettingError", "Settings", "with_limits"]
 
 E = TypeVar("E", bound=Enum)
 
@@ -105,63 +105,6 @@ def _at_least(least: int, value: object, name: str) -> int:
     if not isinstance(value, int) or value < least:
         raise SettingError(f"{name} must be a whole number, {least} or more, not '{value}'")
     return value
-
-
-def _number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise SettingError(f"'{text}' is not a whole number") from None
-
-
-_TRUTH: Final = {
-    "1": True,
-    "true": True,
-    "yes": True,
-    "on": True,
-    "0": False,
-    "false": False,
-    "no": False,
-    "off": False,
-}
-
-
-def _truth(text: str) -> bool:
-    value = _TRUTH.get(text.lower())
-    if value is None:
-        raise SettingError(f"'{text}' is neither true nor false")
-    return value
-
-
-ENVIRONMENT: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
-    "MCP_AQL_ENDPOINT_MODE": ("mode", str),
-    "MCP_AQL_ENDPOINT_PROFILE": ("profile", str),
-    "MCP_AQL_TOOL_PREFIX": ("prefix", str),
-    "HEADGATE_STRICT": ("strict", _truth),
-    "HEADGATE_CONCURRENCY": ("concurrency", str),
-    "HEADGATE_MAX_CONCURRENT_REQUESTS": ("max_concurrent_requests", _number),
-    "HEADGATE_INDEX_TOKENS": ("index_tokens", _number),
-    "HEADGATE_STRUCTURED_CONTENT": ("structured_content", _truth),
-    "HEADGATE_CACHE_SECONDS": ("cache_seconds", _number),
-    **{f"HEADGATE_{name.upper()}": (name, _number) for name in LIMIT_ROWS},
-}
-"""Every environment variable, the setting that it is, and how its text is read."""
-
-
-def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """The settings that the environment makes; an empty variable counts as not set."""
-    found: dict[str, Any] = {}
-    limits: dict[str, int] = {}
-    for variable, (name, read) in ENVIRONMENT.items():
-        text = environ.get(variable, "")
-        if not text:
-            continue
-        try:
-            value: Any = read(text)
-        except SettingError as error:
-            raise SettingError(f"{variable}: {error}") from None
-        (limits if name in LIMIT_ROWS else found)[name] = value
-    return {**found, "limits": with_limits(Limits(), limits)} if limits else found
 
 
 def with_limits(limits: Limits, changes: Mapping[str, int]) -> Limits:

@@ -1,0 +1,108 @@
+"""``headgate call``: one request, and its answer printed."""
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+import orjson
+from cyclopts import Parameter
+
+from headgate.cli.exits import FAILED, OK
+from headgate.cli.output import complain, guarded, print_json
+from headgate.cli.targets import Source, open_target
+from headgate.client.targets import Envelope, Target
+from headgate.server.settings import SettingError
+
+__all__ = ["call"]
+
+
+def call(
+    operation: Annotated[str, Parameter(help="The operation, such as get_book.")],
+    /,
+    *values: Annotated[
+        str,
+        Parameter(
+            help="Parameters as name=value, or name:=JSON to say exactly what is meant.", allow_leading_hyphen=False
+        ),
+    ],
+    source: Source = None,
+    params: Annotated[
+        str | None, Parameter(help="All parameters as one JSON object; '-' reads it from standard input.")
+    ] = None,
+    json: Annotated[bool, Parameter(help="Print the whole envelope on one line.", negative=())] = False,
+) -> int:
+    """Call one operation of an adapter or a running server.
+
+    Exit code 0: it worked; 1: the operation answered with an error; 2: wrong usage; 3: no such source or server.
+    """
+
+    async def work() -> int:
+        given = _object(params)
+        async with open_target(source) as target:
+            types = await _types(target, operation) if values else {}
+            answer = await target.call(operation, given | _pairs(values, types))
+        return _show(answer, whole=json)
+
+    return guarded(work)
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    raw = sys.stdin.read() if text == "-" else text
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise SettingError(f"--params is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise SettingError('--params must be a JSON object, such as \'{"isbn": "9780141439518"}\'')
+    return value
+
+
+async def _types(target: Target, operation: str) -> Mapping[str, str]:
+    """The declared type of each parameter, so that a text stays a text even if it looks like a number."""
+    answer = await target.call("introspect", {"query": "operations", "name": operation})
+    details = (answer.get("data") or {}).get("operation") or {}
+    return {parameter["name"]: parameter["type"] for parameter in details.get("parameters", ())}
+
+
+def _pairs(values: Iterable[str], types: Mapping[str, str]) -> dict[str, Any]:
+    return dict(_pair(text, types) for text in values)
+
+
+def _pair(text: str, types: Mapping[str, str]) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise SettingError(f"'{text}' is not name=value")
+    if name.endswith(":"):
+        return name[:-1], _json_or_fail(value, name[:-1])
+    if "string" in types.get(name, "any").split(" | "):
+        return name, None if value == "null" and "null" in types[name] else value
+    try:
+        return name, orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return name, value
+
+
+def _json_or_fail(text: str, name: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise SettingError(f"the value of '{name}' is not JSON: {error}") from None
+
+
+def _show(answer: Envelope, *, whole: bool) -> int:
+    succeeded = bool(answer.get("success"))
+    if whole:
+        print_json(answer, compact=True)
+        return OK if succeeded else FAILED
+    for warning in answer.get("warnings", ()):
+        complain(f"warning: {warning.get('message')}")
+    if succeeded:
+        print_json(answer.get("data"), compact=False)
+        return OK
+    error = answer.get("error") or {}
+    complain(f"{error.get('code')}: {error.get('message')}")
+    for problem in (error.get("details") or {}).get("problems", ())[1:]:
+        complain(f"{problem['code']}: {problem['message']}")
+    return FAILED
