@@ -1,9 +1,9 @@
 """Something that operations can be called on: an adapter in this process, or a server that runs elsewhere."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import orjson
 
@@ -12,7 +12,9 @@ from headgate.engine.pipeline import Engine
 
 __all__ = ["Envelope", "Target", "TargetError", "connect", "local"]
 
-Envelope = dict[str, Any]
+Envelope: TypeAlias = dict[str, Any]
+
+_INTROSPECT: Final = "introspect"
 
 
 class TargetError(Exception):
@@ -45,7 +47,7 @@ def local(adapter: Adapter) -> Target:
 class _Remote:
     """A server over MCP. The tool of each operation is what introspection says."""
 
-    def __init__(self, client: Any, tools: list[str]) -> None:
+    def __init__(self, client: Any, tools: Sequence[str]) -> None:
         self._client = client
         self._tools = tools
         self._tool_of: dict[str, str] = {}
@@ -55,22 +57,20 @@ class _Remote:
         return await self._ask(tool, {"operation": operation, "params": dict(params)})
 
     async def _tool(self, operation: str) -> str:
+        if _INTROSPECT not in self._tool_of:
+            self._tool_of[_INTROSPECT] = await self._introspection_tool()
         if operation not in self._tool_of:
-            self._tool_of["introspect"] = await self._introspection_tool()
-            answer = await self._ask(
-                self._tool_of["introspect"],
-                {"operation": "introspect", "params": {"query": "operations", "name": operation}},
-            )
+            request = {"operation": _INTROSPECT, "params": {"query": "operations", "name": operation}}
+            answer = await self._ask(self._tool_of[_INTROSPECT], request)
             details = (answer.get("data") or {}).get("operation") or {}
-            self._tool_of.setdefault(operation, details.get("mcpTool", self._tool_of["introspect"]))
+            self._tool_of[operation] = details.get("mcpTool", self._tool_of[_INTROSPECT])
         return self._tool_of[operation]
 
     async def _introspection_tool(self) -> str:
-        """The tool that answers ``introspect``: the likely names first, then any."""
-        likely = ("mcp_aql", "mcp_aql_read", "mcp_aql_discover", "mcp_aql_query", "mcp_aql_inspect", "mcp_aql_search")
-        ranked = sorted(self._tools, key=lambda tool: min((tool.endswith(name) is False, name) for name in likely))
-        for tool in ranked:
-            answer = await self._ask(tool, {"operation": "introspect", "params": {"query": "types"}})
+        """The tool that answers ``introspect``; the likely ones stand first."""
+        request = {"operation": _INTROSPECT, "params": {"query": "operations", "name": _INTROSPECT}}
+        for tool in self._tools:
+            answer = await self._ask(tool, request)
             if answer.get("success"):
                 return tool
         raise TargetError("None of the server's tools answers 'introspect'.")
@@ -100,7 +100,8 @@ async def connect(url: str, token: str | None = None) -> AsyncIterator[Target]:
             httpx2.AsyncClient(headers=headers, timeout=60) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
-            tools = [tool.name for tool in (await client.list_tools()).tools if "mcp_aql" in tool.name]
+            listed = (await client.list_tools()).tools
+            tools = [tool.name for tool in sorted(listed, key=_unlikely) if "mcp_aql" in tool.name]
             if not tools:
                 raise TargetError(f"{url} has no tool of MCP-AQL.")
             entered = True
@@ -109,6 +110,12 @@ async def connect(url: str, token: str | None = None) -> AsyncIterator[Target]:
         if entered:
             raise
         raise TargetError(f"Cannot connect to {url}: {_reason(group)}") from None
+
+
+def _unlikely(tool: Any) -> bool:
+    """Whether a tool is not where introspection is first looked for: the single one, or one that only reads."""
+    only_reads = tool.annotations is not None and tool.annotations.read_only_hint
+    return not (tool.name.endswith("mcp_aql") or only_reads)
 
 
 def _reason(group: BaseExceptionGroup[Any]) -> str:

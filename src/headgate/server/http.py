@@ -1,7 +1,7 @@
 """MCP over streamable HTTP: both eras on one path, host and origin checked, callers authenticated."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -80,7 +80,7 @@ def http_app(server: McpServer, address: Address, access: Access) -> ASGIApp:
         transport_security=_security(address, access),
         auth=_auth_settings(address, access),
         token_verifier=access.verifier,
-        custom_starlette_routes=[Route("/health", _health), Route("/", _Front(server))],
+        custom_starlette_routes=[Route("/health", _health), Route("/", _front(server))],
     )
     return _EndSessions(app, server)
 
@@ -129,14 +129,14 @@ async def _health(_request: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
-class _Front:
+def _front(server: McpServer) -> Callable[[Request], Awaitable[Response]]:
     """A word for people who open the address in a browser."""
+    text = f"{server.name}: an MCP server that speaks MCP-AQL. Connect an MCP client to {PATH}\n"
 
-    def __init__(self, server: McpServer) -> None:
-        self._text = f"{server.name}: an MCP server that speaks MCP-AQL. Connect an MCP client to {PATH}\n"
+    async def front(_request: Request) -> Response:
+        return PlainTextResponse(text)
 
-    async def __call__(self, _request: Request) -> Response:
-        return PlainTextResponse(self._text)
+    return front
 
 
 class _EndSessions:
