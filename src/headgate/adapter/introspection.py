@@ -10,7 +10,7 @@ from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import Context
 from headgate.adapter.examples import examples_of
 from headgate.adapter.exposure import Exposure
-from headgate.adapter.operations import IF_MATCH, Example, Operation
+from headgate.adapter.operations import IF_MATCH, INPUT, Example, Operation
 from headgate.adapter.parameters import Parameter
 from headgate.adapter.schemas import parameter_info
 from headgate.adapter.search import SearchIndex
@@ -29,6 +29,7 @@ QUERIES: Final = ("operations", "types", "search", "errors", "limits", "adapter_
 _PAGE: Final = 500
 _MOST: Final = 1000
 _SEARCH_PAGE: Final = 10
+_LEFT_OUT_OR_NULL: Final = "A field left out stays as it is, null removes it."
 
 CONVENTIONS: Final[Mapping[str, str]] = {
     "parameters": "inside 'params', or beside 'operation'; 'params' wins. camelCase spellings are read too.",
@@ -238,6 +239,8 @@ def _page(names: Sequence[str], first: int | None, after: str | None) -> Sequenc
 
 def _parameter_info(parameter: Parameter, operation: Operation) -> dict[str, object]:
     note = parameter.deprecated.sentence if parameter.deprecated else ""
+    if operation.category is Category.UPDATE and parameter.name == INPUT:
+        note = f"{_LEFT_OUT_OR_NULL} {note}".strip()
     return parameter_info(
         parameter.name, parameter.schema, operation.definitions, required=parameter.required, note=note
     )

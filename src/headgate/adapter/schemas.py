@@ -20,6 +20,9 @@ _WORDS: Final = {
     "maxProperties": "{} keys or fewer",
 }
 
+_BOUNDS: Final = {"minimum": "{} or more", "maximum": "{} or less"}
+_MAX_SAFE: Final = 2**53 - 1
+
 
 def dereference(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """The schema itself, or the named one that it stands for."""
@@ -107,7 +110,7 @@ def parameter_info(
     description = " ".join(part for part in (str(full.get("description", "")).strip(), *_notes(full), note) if part)
     if description:
         info["description"] = description
-    info.update({key: full[key] for key in _COPIED if key in full})
+    info.update({key: full[key] for key in _COPIED if key in full and not _is_beyond(key, full)})
     if "const" in full:
         info["enum"] = [full["const"]]
     if isinstance(full.get("items"), dict) and full["items"]:
@@ -125,6 +128,7 @@ def _items(schema: Schema, definitions: Mapping[str, Schema]) -> dict[str, objec
 def _notes(schema: Schema) -> Iterator[str]:
     """What the schema demands beyond the fields of ParameterInfo."""
     words = [text.format(schema[key]) for key, text in _WORDS.items() if key in schema]
+    words += [text.format(schema[key]) for key, text in _BOUNDS.items() if _is_beyond(key, schema)]
     if schema.get("uniqueItems"):
         words.append("no item twice")
     if words:
@@ -147,11 +151,10 @@ def _format_notes(schema: Schema) -> Iterator[str]:
             yield "(binary data as base64 with padding)"
         case _:
             pass
-    if schema.get("type") == "integer" and not _within_safe_range(schema):
+    if schema.get("type") == "integer" and any(_is_beyond(key, schema) for key in _BOUNDS):
         yield "(beyond 2^53-1 as a string of digits)"
 
 
-def _within_safe_range(schema: Mapping[str, Any]) -> bool:
-    """Whether the bounds, or the lack of any, leave the question of large integers aside."""
-    bounds = [schema[key] for key in ("minimum", "maximum") if key in schema]
-    return all(abs(bound) <= 2**53 - 1 for bound in bounds)
+def _is_beyond(key: str, schema: Mapping[str, Any]) -> bool:
+    """Whether a bound is larger than a JSON number holds exactly, so that it can only be said in words (Spec 4.7.3)."""
+    return key in _BOUNDS and key in schema and abs(schema[key]) > _MAX_SAFE

@@ -32,11 +32,11 @@ class _About:
 
 @dataclass(frozen=True, slots=True)
 class Received(_About):
-    """A tool call arrived; a batch says how many operations it holds."""
+    """A tool call arrived; a batch says how many operations it holds. Labels are the client's words (Spec 2.3.5)."""
 
     endpoint: str | None
     operations: int
-    client_request_id: str | None
+    labels: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ class Engine:
             decoded = decode(arguments, self._limits)
         except AqlError as error:
             self._tell_received(scope, 0)
-            return self._refuse(error.error, scope)
+            return self._refuse(error.error, scope, brief=_is_brief(arguments))
         if isinstance(decoded, Batch):
             self._tell_received(scope, len(decoded.items))
             done = await run_batch(decoded, partial(self._perform_raw, scope), self._limits)
@@ -229,16 +229,19 @@ class Engine:
         scope: Scope,
         operation: Operation | None = None,
         request: Request | None = None,
+        *,
+        brief: bool = False,
     ) -> Encoded:
-        """The envelope of an error with a code. Secrets of the request stay out of it."""
+        """The envelope of an error with a code. Secrets of the request stay out of it, the session goes into it."""
         if operation is not None and request is not None and operation.has_secrets:
             secret = secrets_of(operation, request.params)
             error = ErrorDetail(error.code, scrubbed(error.message, secret), scrubbed(error.details, secret))
         name = request.operation if request else None
-        if name == INTROSPECT:
+        if brief or name == INTROSPECT:
             error = ErrorDetail(error.code, error.message)
-        if error.code.startswith("INTERNAL_"):
-            error = ErrorDetail(error.code, error.message, {**(error.details or {}), **_trail(scope)})
+        else:
+            trail = _trail(scope) if error.code.startswith("INTERNAL_") else {"session_id": scope.session.id}
+            error = ErrorDetail(error.code, error.message, {**(error.details or {}), **trail})
         if self._listeners:
             self._tell(events.Refused(*_about(scope), name, error))
         return Encoded(encode(Failure(error).wire()), error.code)
@@ -258,10 +261,8 @@ class Engine:
 
     def _tell_received(self, scope: Scope, operations: int, request: Request | None = None) -> None:
         if self._listeners:
-            label = request.metadata.get("_request_id") if request else None
-            self._tell(
-                events.Received(*_about(scope), scope.endpoint, operations, label if isinstance(label, str) else None)
-            )
+            labels = request.metadata if request else {}
+            self._tell(events.Received(*_about(scope), scope.endpoint, operations, labels))
 
     def _tell(self, event: events.Event) -> None:
         for listener in self._listeners:
@@ -273,6 +274,13 @@ class Engine:
 
 def _about(scope: Scope) -> tuple[str, str, Caller]:
     return scope.request_id, scope.session.id, scope.caller
+
+
+def _is_brief(arguments: object) -> bool:
+    """Whether the schema of the answer has no room for details: that of a batch, and that of introspection."""
+    if not isinstance(arguments, dict):
+        return False
+    return arguments["operation"] == INTROSPECT if "operation" in arguments else "operations" in arguments
 
 
 def _trail(scope: Scope) -> dict[str, object]:
