@@ -1,0 +1,45 @@
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+ADDRESS ?= 127.0.0.1:8765
+
+.PHONY: demo test lint types unit million bench lock clean
+
+demo: $(VENV)/.installed  ## serve the built-in demo over HTTP
+	@$(BIN)/headgate serve --http $(ADDRESS)
+
+test: lint types unit  ## every check: lint, types, tests with coverage
+
+lint: $(VENV)/.developing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.developing
+	$(BIN)/mypy
+
+unit: $(VENV)/.developing
+	$(BIN)/pytest --numprocesses=2 --dist=loadgroup --cov --cov-report=term-missing:skip-covered
+
+million: $(VENV)/.developing  ## the property test with 1,000,000 requests
+	HEADGATE_CASES=1000000 $(BIN)/pytest tests/engine/test_properties.py -k million -s
+
+lock: $(VENV)/.developing  ## write the versions that are installed now into constraints.txt
+	$(BIN)/python -m pip freeze --all --exclude-editable | grep -v '^setuptools==' > constraints.txt
+
+clean:
+	rm -rf $(VENV) .venv-bench .mypy_cache .pytest_cache .ruff_cache .coverage* dist build
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing headgate into $(VENV)"
+	@$(PIP) install --constraint constraints.txt --upgrade pip
+	@$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.developing: $(VENV)/.installed
+	@echo "installing what the checks need into $(VENV)"
+	@$(PIP) install --constraint constraints.txt --group dev
+	@touch $@
