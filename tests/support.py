@@ -9,18 +9,26 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-__all__ = ["ROOT", "schema_errors", "spec_schema", "spec_schemas"]
+__all__ = ["ROOT", "has_spec_schemas", "schema_errors", "spec_schema", "spec_schemas"]
 
 ROOT = Path(__file__).parent.parent
 
 
+def _folder() -> Path:
+    given = os.environ.get("HEADGATE_SPEC")
+    return Path(given) if given else ROOT.parent / "shared" / "spec" / "schemas"
+
+
+def has_spec_schemas() -> bool:
+    """Whether the specification's JSON Schemas are on this machine."""
+    return _folder().is_dir()
+
+
 def spec_schemas() -> Path:
     """The folder of the specification's JSON Schemas; the test is skipped where there is none."""
-    given = os.environ.get("HEADGATE_SPEC")
-    folder = Path(given) if given else ROOT.parent / "shared" / "spec" / "schemas"
-    if not folder.is_dir():
+    if not has_spec_schemas():
         pytest.skip("the JSON Schemas of the specification are not here; set HEADGATE_SPEC to their folder")
-    return folder
+    return _folder()
 
 
 @cache
