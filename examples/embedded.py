@@ -1,4 +1,4 @@
-"""A headgate server inside an application of one's own, and a client in the same process: ``python examples/embedded.py``."""
+"""A headgate server inside an application of one's own, and a client in the same process."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

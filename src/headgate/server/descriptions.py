@@ -48,6 +48,10 @@ class _Tool:
     family: str | None
     purpose: str
     operations: tuple[Operation, ...]
+    has_index: bool = True
+
+    def index(self, level: int) -> str:
+        return _LEVELS[level](self.operations) if self.has_index else ""
 
 
 def tool_cards(operations: Mapping[str, Operation], exposure: Exposure, budget: int | None) -> list[ToolCard]:
@@ -69,14 +73,14 @@ def tool_cards(operations: Mapping[str, Operation], exposure: Exposure, budget: 
 
 
 def _tools(operations: tuple[Operation, ...], exposure: Exposure) -> list[_Tool]:
-    single = _Tool(None, "All operations", operations)
     if exposure.mode is Mode.SINGLE:
-        return [single]
+        return [_Tool(None, "All operations", operations)]
     families = [
         _Tool(family.name, family.purpose, tuple(o for o in operations if exposure.family_of(o) is family))
         for family in exposure.profile.families
     ]
     filled = [tool for tool in families if tool.operations]
+    single = _Tool(None, "All operations of the other tools", operations, has_index=False)
     return [*filled, single] if exposure.mode is Mode.ALL else filled
 
 
@@ -95,17 +99,17 @@ def _frame(tool: _Tool, help_tool: str, index: str) -> str:
 
 
 def _indexes(tools: Sequence[_Tool], budget: int) -> list[str]:
-    """An index for each tool, as rich as the budget allows: the most expensive one gives way first."""
+    """An index for each tool, as rich as the budget allows. All are shortened alike, the most expensive one first."""
     levels = [0] * len(tools)
     while True:
-        texts = [_LEVELS[level](tool.operations) for tool, level in zip(tools, levels, strict=True)]
+        texts = [tool.index(level) for tool, level in zip(tools, levels, strict=True)]
         costs = [estimate(text) for text in texts]
         if sum(costs) <= budget:
             return texts
         can_give_way = [place for place, level in enumerate(levels) if level < len(_LEVELS) - 1]
         if not can_give_way:
             return texts
-        levels[max(can_give_way, key=lambda place: costs[place])] += 1
+        levels[max(can_give_way, key=lambda place: (-levels[place], costs[place]))] += 1
 
 
 def _with_parameters(operations: Sequence[Operation]) -> str:
@@ -119,6 +123,8 @@ def _names(operations: Sequence[Operation]) -> str:
 
 def _groups(most: int, operations: Sequence[Operation]) -> str:
     """Counts by resource, so that an agent knows what to search for."""
+    if not most:
+        return f"{len(operations)} operations; search for the one you need. "
     counts = Counter(_group(operation) for operation in operations)
     shown = [f"{group} {count}" for group, count in counts.most_common(most)]
     rest = len(counts) - len(shown)
@@ -136,4 +142,5 @@ _LEVELS: Final = (
     lambda operations: _groups(30, operations),
     lambda operations: _groups(12, operations),
     lambda operations: _groups(4, operations),
+    lambda operations: _groups(0, operations),
 )

@@ -8,6 +8,7 @@ __all__ = ["estimate"]
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\sA-Za-z\d_]+")
 _LETTERS: Final = 7
 _DIGITS: Final = 3
+_MARKS: Final = 3
 
 
 def estimate(text: str) -> int:
@@ -18,4 +19,6 @@ def estimate(text: str) -> int:
 def _cost(piece: str) -> int:
     if piece[0].isalpha():
         return -(-len(piece) // _LETTERS)
-    return -(-len(piece) // _DIGITS)
+    if piece[0].isdigit():
+        return 1 + -(-len(piece) // _DIGITS)  # the space before a number is a token of its own
+    return -(-len(piece) // _MARKS)
