@@ -3,7 +3,9 @@
 import base64
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
+
+from pydantic_core import CoreSchema, core_schema
 
 from headgate.adapter.parameters import Parameter
 from headgate.adapter.text_formats import BASE64
@@ -25,6 +27,39 @@ class Binary:
         """The bytes that a base64 text stands for."""
         return cls(base64.b64decode(text))
 
+    def wire(self) -> dict[str, object]:
+        """The value alone, with its metadata inside."""
+        return {
+            "content": base64.b64encode(self.data).decode(),
+            "encoding": BASE64,
+            "mime_type": self.mime_type,
+        }
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        """Be a field of pydantic models, dataclasses and unions too."""
+        return core_schema.no_info_plain_validator_function(
+            _read, serialization=core_schema.plain_serializer_function_ser_schema(cls.wire)
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, source: Any, handler: Any) -> dict[str, Any]:
+        """The form in which requests carry it."""
+        return {"type": "string", "format": BASE64}
+
+
+def _read(value: object) -> Binary:
+    """A Binary out of itself, of the bytes that a request carried, or of its own written form."""
+    match value:
+        case Binary():
+            return value
+        case bytes():
+            return Binary(value)
+        case {"content": str(content), "mime_type": str(mime_type)}:
+            return Binary(base64.b64decode(content), mime_type)
+        case _:
+            raise ValueError
+
 
 def encoding_name(name: str) -> str:
     """Where the encoding of a binary value stands: ``file_content`` has ``file_encoding``."""
@@ -40,7 +75,7 @@ def companions(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
     """The metadata parameters that go with the binary ones, less those that the author declared."""
     declared = tuple(parameters)
     names = {parameter.name for parameter in declared}
-    added = []
+    added: dict[str, Parameter] = {}
     for parameter in declared:
         if parameter.schema.get("format") != BASE64:
             continue
@@ -50,11 +85,12 @@ def companions(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
             "type": "string",
             "description": f"The media type of '{parameter.name}', such as \"image/png\".",
         }
-        added += [
+        for companion in (
             Parameter(encoding_name(parameter.name), encoding, required=False, default=BASE64),
             Parameter(mime_type_name(parameter.name), mime_type, required=False, default=None),
-        ]
-    return tuple(parameter for parameter in added if parameter.name not in names)
+        ):
+            added.setdefault(companion.name, companion)
+    return tuple(companion for name, companion in added.items() if name not in names)
 
 
 def binder(binary: Iterable[str], added: Iterable[Parameter]) -> Callable[[dict[str, object]], Mapping[str, object]]:

@@ -40,7 +40,7 @@ def _prose(text: str) -> Documentation:
 def _with_sections(text: str) -> Documentation:
     from docstring_parser import parse  # noqa: PLC0415  (only the few docstrings with sections pay for it)
 
-    parsed = parse(text)
+    parsed = parse(inspect.cleandoc(text))
     prose = _prose(parsed.description or "")
     parameters = {parameter.arg_name: " ".join((parameter.description or "").split()) for parameter in parsed.params}
     returns = " ".join((parsed.returns.description or "").split()) if parsed.returns else ""

@@ -1,8 +1,8 @@
 """Versions of resources, for changes that must not overwrite somebody else's (Spec 9.3.2)."""
 
 import hashlib
+import json
 
-import orjson
 from pydantic_core import to_jsonable_python
 
 from headgate.protocol.errors import VersionMismatch
@@ -15,7 +15,7 @@ def etag_of(resource: object) -> str:
     content = to_jsonable_python(resource, bytes_mode="base64", serialize_unknown=True)
     if isinstance(content, dict):
         content.pop("_etag", None)
-    digest = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return f'W/"{digest[:16]}"'
 
 

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final
 
+import jsonschema_rs
 from rstr import Rstr
 
 from headgate.adapter.operations import Example, Operation
@@ -25,68 +27,89 @@ _TEXTS: Final = {
     BASE64: "SGVsbG8=",
     DECIMAL: "12.50",
 }
-_DEEPEST: Final = 6
+_NUMBER_RULES: Final = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
 def examples_of(operation: Operation) -> tuple[Example, ...]:
     """The author's examples, or one made from the required parameters if that is valid."""
     if operation.examples:
         return operation.examples
+    maker = _Maker(operation.definitions)
     params = {
-        parameter.name: _value(parameter.name, parameter.schema, operation.definitions, 0)
+        parameter.name: maker.value(parameter.name, parameter.schema)
         for parameter in operation.parameters
         if parameter.required
     }
     return (Example(params, operation.summary),) if operation.validator.is_valid(params) else ()
 
 
-def _value(name: str, schema: Schema, definitions: Mapping[str, Schema], depth: int) -> Any:
-    full = dereference(schema, definitions)
-    for key in ("examples", "enum"):
-        if full.get(key):
-            return full[key][0]
-    for key in ("const", "default"):
-        if key in full:
-            return full[key]
-    branches = full.get("anyOf") or full.get("oneOf") or full.get("allOf")
-    if branches:
-        return _value(name, branches[0], definitions, depth)
-    declared = full.get("type")
-    return _of_type(declared[0] if isinstance(declared, list) else declared, name, full, definitions, depth)
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """Makes values. ``within`` holds the names on the way down, so that a type that contains itself ends."""
 
+    definitions: Mapping[str, Schema]
+    within: frozenset[str] = frozenset()
 
-def _of_type(declared: Any, name: str, schema: Schema, definitions: Mapping[str, Schema], depth: int) -> Any:
-    match declared:
-        case "string":
-            return _text(name, schema)
-        case "integer" | "number":
-            return _number(schema)
-        case "boolean":
-            return True
-        case "array":
-            item = schema.get("items", {})
-            count = max(1, schema.get("minItems", 1)) if depth < _DEEPEST else schema.get("minItems", 0)
-            return [_value(name, item, definitions, depth + 1) for _ in range(count)]
-        case "object":
-            return _object(schema, definitions, depth)
-        case "null":
+    def value(self, name: str, schema: Schema) -> Any:
+        """The author's own value, or one of the right type."""
+        ref = str(schema.get("$ref", ""))
+        if ref in self.within:
             return None
-        case _:
-            return "example"
+        inside = replace(self, within=self.within | {ref}) if ref else self
+        full = dereference(schema, self.definitions)
+        for key in ("examples", "enum"):
+            if full.get(key):
+                return full[key][0]
+        if "const" in full:
+            return full["const"]
+        if "default" in full and not full.get(SENSITIVE):
+            return full["default"]
+        branches = full.get("anyOf") or full.get("oneOf") or full.get("allOf")
+        if branches:
+            return inside.value(name, next((b for b in branches if not inside.is_ring(b)), branches[0]))
+        return inside.of_type(name, full)
 
+    def is_ring(self, schema: Schema) -> bool:
+        """Whether the schema leads back to where it stands."""
+        return str(schema.get("$ref", "")) in self.within
 
-def _object(schema: Schema, definitions: Mapping[str, Schema], depth: int) -> dict[str, Any]:
-    properties = schema.get("properties", {})
-    writable = [name for name, child in properties.items() if "not" not in child]
-    chosen = schema.get("required") or writable[:1]
-    if depth >= _DEEPEST:
-        chosen = schema.get("required", ())
-    return {name: _value(name, properties.get(name, {}), definitions, depth + 1) for name in chosen}
+    def of_type(self, name: str, schema: Schema) -> Any:
+        """A value of the declared type, or of the first of several."""
+        declared = schema.get("type")
+        match declared[0] if isinstance(declared, list) else declared:
+            case "string":
+                return _text(name, schema)
+            case "integer" | "number":
+                return _number(schema)
+            case "boolean":
+                return True
+            case "array":
+                return self._array(name, schema)
+            case "object":
+                return self._object(schema)
+            case "null":
+                return None
+            case _:
+                return "example"
+
+    def _array(self, name: str, schema: Schema) -> list[Any]:
+        first = [self.value(name, item) for item in schema.get("prefixItems", ())]
+        item = schema.get("items", {})
+        fewest = schema.get("minItems", 0 if first or self.is_ring(item) else 1)
+        return first + [self.value(name, item) for _ in range(fewest - len(first))]
+
+    def _object(self, schema: Schema) -> dict[str, Any]:
+        properties = schema.get("properties", {})
+        writable = [name for name, child in properties.items() if "not" not in child and not self.is_ring(child)]
+        chosen = schema.get("required") or writable[:1]
+        return {name: self.value(name, properties.get(name, {})) for name in chosen}
 
 
 def _text(name: str, schema: Schema) -> str:
     if schema.get("pattern"):
         return _matching(schema["pattern"])
+    if schema.get("format") == DECIMAL and not schema.keys().isdisjoint(_NUMBER_RULES[1:]):
+        return str(_number({**schema, "type": "number"}))
     text = _TEXTS.get(schema.get("format", "")) or (
         "***" if schema.get(SENSITIVE) else f"example {name.replace('_', ' ')}"
     )
@@ -113,14 +136,16 @@ def _matching(pattern: str) -> str:
 
 
 def _number(schema: Schema) -> Any:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if "exclusiveMinimum" in schema:
-        low = schema["exclusiveMinimum"] + 1
-    if "exclusiveMaximum" in schema:
-        high = schema["exclusiveMaximum"] - 1
-    step = schema.get("multipleOf")
+    """The first of a few likely numbers that the schema allows; if none is allowed, the validator drops it."""
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    step = schema.get("multipleOf", 1)
+    guesses = [1, step]
     if low is not None:
-        return -(-low // step) * step if step else low
+        guesses += [low, low + 1, -(-low // step) * step, (low // step + 1) * step]
     if high is not None:
-        return min(high, step or 1) if high >= 1 else high
-    return step or 1
+        guesses += [high, high - 1, high // step * step, -(-high // step) * step - step]
+    if low is not None and high is not None:
+        guesses.append((low + high) / 2)
+    rules = jsonschema_rs.Draft202012Validator({key: schema[key] for key in _NUMBER_RULES if key in schema})
+    return next((guess for guess in guesses if rules.is_valid(guess)), 1)

@@ -48,12 +48,13 @@ class _Argument(NamedTuple):
 def operation_from_function(function: Callable[..., Any], category: Category, options: Options) -> Operation:
     """The operation that a function is. An AdapterError names what it lacks."""
     name = options.name or str(getattr(function, "__name__", ""))
-    words = read_docstring(options.description or function.__doc__)
+    documented = read_docstring(function.__doc__)
+    words = read_docstring(options.description) if options.description else documented
     try:
         hints = _hints(function)
-        arguments = tuple(_arguments(function, hints, words.parameters))
+        arguments = tuple(_arguments(function, hints, {**documented.parameters, **words.parameters}))
         returns = hint_for(hints["return"], "serialization") if "return" in hints else Hint({})
-        definitions = _definitions([*(argument.hint for argument in arguments), returns])
+        definitions = _definitions([argument.hint for argument in arguments], returns)
     except AdapterError as error:
         raise AdapterError(f"Operation '{name}': {error}") from None
     parameters = tuple(argument.parameter for argument in arguments)
@@ -69,7 +70,7 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
         summary=words.summary,
         description=words.description,
         returns=returns.schema,
-        returns_description=words.returns,
+        returns_description=words.returns or documented.returns,
         definitions=definitions,
         examples=options.examples,
         endpoint=options.endpoint,
@@ -83,6 +84,8 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
 
 
 def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
+    if not inspect.isroutine(function):
+        raise AdapterError("only a function or a method can be an operation")
     try:
         return typing.get_type_hints(function, include_extras=True)
     except NameError as error:
@@ -99,11 +102,13 @@ def _arguments(
     function: Callable[..., Any], hints: Mapping[str, Any], descriptions: Mapping[str, str]
 ) -> Iterator[_Argument]:
     for name, argument in inspect.signature(function).parameters.items():
-        annotation = hints.get(name, Any)
+        annotation = hints.get(name)
         if annotation is Context:
             continue
         if argument.kind in _WITHOUT_A_NAME:
             raise AdapterError(f"parameter '{name}' cannot be given by name; write each parameter out")
+        if name not in hints:
+            raise AdapterError(f"parameter '{name}' has no data type: give it a type hint (Operations 5.2)")
         try:
             hint = hint_for(annotation)
         except AdapterError as error:
@@ -144,18 +149,19 @@ def _deprecation(annotation: Any) -> Deprecated | None:
     return next((deprecation for deprecation in said if deprecation), None)
 
 
-def _definitions(hints: Iterable[Hint]) -> dict[str, Schema]:
+def _definitions(hints: Iterable[Hint], returns: Hint) -> dict[str, Schema]:
     """All named schemas of an operation. What a parameter demands goes before what an answer promises."""
-    together: dict[str, Schema] = {}
+    demanded: dict[str, Schema] = {}
     for hint in hints:
         for name, schema in hint.definitions.items():
-            together.setdefault(name, schema)
-    return together
+            if demanded.setdefault(name, schema) != schema:
+                raise AdapterError(f"two different types of its parameters are named '{name}': rename one")
+    return {**returns.definitions, **demanded}
 
 
 def _without_identifiers(definitions: dict[str, Schema], parameters: Iterable[Parameter]) -> dict[str, Schema]:
     """The definitions with the identifiers taken out of an UPDATE's ``input``: they stand beside it (Spec 4.5.3)."""
-    names = {parameter.name for parameter in parameters}
+    names = {parameter.name for parameter in parameters if parameter.required}
     schema = next((parameter.schema for parameter in parameters if parameter.name == INPUT), {})
     target = str(schema.get("$ref", "")).rpartition("/")[2]
     properties = definitions.get(target, {}).get("properties", {})

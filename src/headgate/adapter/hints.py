@@ -5,7 +5,7 @@ Plain types take a short way; whatever else an author writes goes through pydant
 
 import base64
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
@@ -16,13 +16,15 @@ from uuid import UUID
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
-from pydantic_core import CoreSchema, SchemaValidator, core_schema
+from pydantic_core import core_schema
 
 from headgate.adapter.binary import Binary
+from headgate.adapter.conversion import with_bytes
 from headgate.adapter.errors import AdapterError
 from headgate.adapter.parameters import Convert, Param, Schema
 from headgate.adapter.patch import Patch, patch_schema
 from headgate.adapter.text_formats import BASE64, DECIMAL
+from headgate.protocol.inspection import MAX_SAFE_INTEGER
 
 __all__ = ["Hint", "hint_for"]
 
@@ -50,32 +52,52 @@ def _resolve(annotation: Any, mode: JsonSchemaMode) -> Hint:
         return plain
     if annotation is Any or annotation is object:
         return Hint({})
+    if annotation is Patch:
+        return Hint({"type": "object"}, Patch)
     if get_origin(annotation) is Patch:
         return _patch(get_args(annotation)[0])
     if get_origin(annotation) is Annotated:
         base, *metadata = get_args(annotation)
-        if all(isinstance(item, Param) for item in metadata):
-            hint = hint_for(base, mode)
-            schema = hint.schema
-            for item in metadata:
-                schema = item.onto(schema)
-            return Hint(schema, hint.convert, hint.definitions)
+        hint = _with_params(base, metadata, mode)
+        if hint is not None:
+            return hint
     return _through_pydantic(annotation, mode)
 
 
 _cached = cache(_resolve)
 
 
+def _with_params(base: Any, metadata: list[Any], mode: JsonSchemaMode) -> Hint | None:
+    """The hint of a type about which only ``Param`` says more, or None if pydantic has to read it.
+
+    Bounds of a decimal go to pydantic, because a schema's bounds do not hold for numbers written as text.
+    """
+    params = [item for item in metadata if isinstance(item, Param)]
+    hint = hint_for(base, mode) if len(params) == len(metadata) else None
+    if hint is None or (hint.schema.get("format") == DECIMAL and any(param.bounded for param in params)):
+        return None
+    schema = hint.schema
+    for param in params:
+        schema = param.onto(schema)
+    return Hint(schema, hint.convert, hint.definitions)
+
+
 def _patch(resource: Any) -> Hint:
     """The hint of ``Patch[Book]``: the changes to a Book, known by the name ``BookPatch``."""
     hint = hint_for(resource)
-    name = f"{getattr(resource, '__name__', 'Object')}Patch"
-    definitions = {**hint.definitions, name: patch_schema(hint.schema, hint.definitions)}
-    return Hint({"$ref": f"#/$defs/{name}"}, Patch, definitions)
+    schema = patch_schema(hint.schema, hint.definitions)
+    definitions = hint.definitions
+    if "properties" in schema:
+        name = f"{getattr(resource, '__name__', 'Object')}Patch"
+        definitions = {**definitions, name: schema}
+        schema = {"$ref": f"#/$defs/{name}"}
+    return Hint(schema, lambda value: Patch(with_bytes(value, schema, definitions)), definitions)
 
 
 def _as_int(value: float) -> int:
-    return value if type(value) is int else int(value)
+    if abs(value) > MAX_SAFE_INTEGER and type(value) is not int:
+        raise OverflowError  # a number this large lost its last digits on the way
+    return int(value)
 
 
 def _as_decimal(value: str | float) -> Decimal:
@@ -106,10 +128,25 @@ class _Generator(GenerateJsonSchema):
         return {"type": "string", "format": BASE64}
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        return {"type": ["string", "number"], "format": DECIMAL}
+        declared: dict[str, Any] = {**schema}
+        bounds = {word: _json_number(declared[key]) for key, word in _DECIMAL_BOUNDS if key in declared}
+        return {"type": ["string", "number"], "format": DECIMAL, **bounds}
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+
+_DECIMAL_BOUNDS: Final = (
+    ("ge", "minimum"),
+    ("le", "maximum"),
+    ("gt", "exclusiveMinimum"),
+    ("lt", "exclusiveMaximum"),
+    ("multiple_of", "multipleOf"),
+)
+
+
+def _json_number(value: Decimal | float) -> float:
+    return int(value) if value == int(value) else float(value)
 
 
 def _through_pydantic(annotation: Any, mode: JsonSchemaMode) -> Hint:
@@ -119,8 +156,9 @@ def _through_pydantic(annotation: Any, mode: JsonSchemaMode) -> Hint:
     except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema) as error:
         raise AdapterError(f"the type {_name(annotation)} has no JSON form: {_why(error)}") from None
     definitions = {name: _tidy(definition) for name, definition in schema.pop("$defs", {}).items()}
-    convert = None if _is_json_already(annotation) else _converter(adapter, schema, definitions)
-    return Hint(_named(annotation, _tidy(schema), definitions), convert, definitions)
+    tidy = _named(annotation, _tidy(schema), definitions)
+    convert = None if _is_json_already(annotation) else _converter(adapter, tidy, definitions)
+    return Hint(tidy, convert, definitions)
 
 
 def _why(error: PydanticUserError | PydanticSchemaGenerationError | PydanticInvalidForJsonSchema) -> str:
@@ -141,6 +179,9 @@ def _named(annotation: Any, schema: Schema, definitions: dict[str, Schema]) -> S
     return schema
 
 
+_DATA: Final = frozenset({"default", "examples", "enum", "const"})
+
+
 def _tidy(schema: Any) -> Any:
     """Without titles, and with ``X | None`` as one schema of two types wherever that says the same."""
     if isinstance(schema, list):
@@ -148,10 +189,13 @@ def _tidy(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     tidy = {
-        key: {name: _tidy(value) for name, value in child.items()} if key == "properties" else _tidy(child)
+        key: {name: _tidy(value) for name, value in child.items()}
+        if key == "properties"
+        else child
+        if key in _DATA
+        else _tidy(child)
         for key, child in schema.items()
-        if not (key == "title" and isinstance(child, str))
-        if key != "discriminator"
+        if key not in ("title", "discriminator")
     }
     if "properties" in tidy:
         tidy.setdefault("additionalProperties", False)  # a field that is not declared is a mistake, not to be ignored
@@ -190,24 +234,7 @@ def _is_json_already(annotation: Any) -> bool:
 
 
 def _converter(adapter: TypeAdapter[Any], schema: Schema, definitions: Mapping[str, Schema]) -> Convert:
-    validate: Callable[[Any], Any] = adapter.validate_python
-    if f"'format': '{BASE64}'" in f"{schema}{definitions}":
-        validate = SchemaValidator(_base64_bytes(adapter.core_schema)).validate_python
-    return validate
-
-
-def _base64_bytes(schema: Any) -> CoreSchema:
-    """The same core schema, in which every ``bytes`` is read from base64 text (Spec 4.7.4)."""
-    if isinstance(schema, list):
-        return [_base64_bytes(item) for item in schema]  # type: ignore[return-value]
-    if isinstance(schema, tuple):
-        return tuple(_base64_bytes(item) for item in schema)  # type: ignore[return-value]
-    if not isinstance(schema, dict):
-        return schema  # type: ignore[no-any-return]
-    if schema.get("type") == "bytes":
-        return core_schema.no_info_before_validator_function(_from_base64, schema)
-    return {key: _base64_bytes(value) for key, value in schema.items()}
-
-
-def _from_base64(value: object) -> object:
-    return base64.b64decode(value) if isinstance(value, str) else value
+    validate = adapter.validate_python
+    if BASE64 not in f"{schema}{definitions}":
+        return validate
+    return lambda value: validate(with_bytes(value, schema, definitions))

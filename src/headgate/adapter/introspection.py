@@ -148,7 +148,8 @@ class Introspector:
     # types
 
     def _types(self, first: int | None, after: str | None) -> object:
-        return {"types": [self._type_defs[name].info() for name in _page(list(self._type_defs), first, after)]}
+        names = list(self._type_defs)
+        return {"types": [self._type_defs[name].info() for name in _page(names, first or len(names), after)]}
 
     def _type(self, name: str) -> Mapping[str, object] | None:
         definition = self._type_defs.get(name)
@@ -287,7 +288,7 @@ def introspect_operation(introspector: Introspector) -> Operation:
                 type=["integer", "null"],
                 minimum=1,
                 maximum=_MOST,
-                description=f"How many at the most: {_SEARCH_PAGE} of a search, {_PAGE} of a list, if not given.",
+                description=f"How many at most; else {_SEARCH_PAGE} of a search, {_PAGE} operations, all types.",
             ),
             optional(
                 "after",

@@ -9,6 +9,7 @@ import jsonschema_rs
 
 from headgate.adapter.errors import AdapterError
 from headgate.adapter.parameters import SENSITIVE, Convert, Deprecated, Parameter, Schema
+from headgate.adapter.schemas import dereference
 from headgate.adapter.text_formats import FORMATS
 from headgate.protocol.categories import Category
 from headgate.protocol.names import canonical_verb, is_snake_case, resource_of, verb_of
@@ -37,8 +38,7 @@ class Operation:
     """What an adapter can be asked to do. One that breaks a rule of the specification cannot be built.
 
     ``function`` is called with the parameters by name, after ``bind`` where they need putting together.
-    ``definitions`` holds the named schemas that parameters and
-    the answer refer to as ``#/$defs/Name``.
+    ``definitions`` holds the named schemas that parameters and the answer refer to as ``#/$defs/Name``.
     """
 
     name: str
@@ -65,7 +65,10 @@ class Operation:
                 f"The operation name '{self.name}' is not snake_case: use lower-case letters, digits and underscores, "
                 f"starting with a letter, {_MAX_NAME} characters at most (Spec 8.5.2). Example: 'get_book'."
             )
-        if not self.summary:
+        if not isinstance(self.category, Category):
+            known = ", ".join(Category)
+            raise AdapterError(f"Operation '{self.name}' has no semantic category: it must be one of {known} (Spec 6.2).")
+        if not self.summary.strip():
             raise AdapterError(f"Operation '{self.name}' has no description: write a docstring (Operations 5.1).")
         names = [parameter.name for parameter in self.parameters]
         for name in names:
@@ -75,8 +78,13 @@ class Operation:
         for name in self.locks or ():
             if name not in names:
                 raise AdapterError(f"Operation '{self.name}' locks '{name}', which is not one of its parameters.")
-        if self.definitions:
+        if self.definitions or self.examples:
             self._check_schema()
+        for example in self.examples:
+            if not self.validator.is_valid(example.params):
+                raise AdapterError(
+                    f"Operation '{self.name}' has an example that it would refuse itself: check its parameters."
+                )
 
     def _check_schema(self) -> None:
         """Compile at once what comes from foreign or nested schemas, where a mistake is likely."""
@@ -123,11 +131,25 @@ class Operation:
         """The JSON Schema of the whole of ``params``."""
         schema: Schema = {
             "type": "object",
-            "properties": {parameter.name: parameter.schema for parameter in self.parameters},
+            "properties": {parameter.name: self._schema_of(parameter) for parameter in self.parameters},
             "required": [parameter.name for parameter in self.parameters if parameter.required],
             "additionalProperties": False,
         }
         return {**schema, "$defs": dict(self.definitions)} if self.definitions else schema
+
+    def _schema_of(self, parameter: Parameter) -> Schema:
+        """A parameter's schema; the ``input`` of an UPDATE takes none of the identifiers in (Spec 4.5.3)."""
+        if self.category is not Category.UPDATE or parameter.name != INPUT:
+            return parameter.schema
+        full = dereference(parameter.schema, self.definitions)
+        is_open = full.get("additionalProperties", True) is not False
+        taken = [name for name in self.identifiers if is_open or name in full.get("properties", ())]
+        return {**parameter.schema, "propertyNames": {"not": {"enum": taken}}} if taken else parameter.schema
+
+    @cached_property
+    def identifiers(self) -> tuple[str, ...]:
+        """The parameters that say which resource is meant (Spec 4.5)."""
+        return tuple(p.name for p in self.parameters if p.required and p.name != INPUT)
 
     @cached_property
     def validator(self) -> jsonschema_rs.Draft202012Validator:
@@ -145,13 +167,14 @@ class Operation:
         return {parameter.name: parameter.default for parameter in self.parameters if not parameter.required}
 
     @cached_property
-    def lock_parameters(self) -> tuple[str, ...]:
-        """The parameters that name the resource which a write must have for itself (Spec 9.3.1)."""
+    def lock_parameters(self) -> tuple[str, ...] | None:
+        """The parameters that name the resource which a call must have for itself, or None if it needs none.
+
+        A write without identifiers has all of its kind of resource for itself (Spec 9.3.1).
+        """
         if self.locks is not None:
-            return self.locks
-        if self.category in (Category.UPDATE, Category.DELETE):
-            return tuple(p.name for p in self.parameters if p.required and p.name != INPUT)
-        return ()
+            return self.locks or None
+        return self.identifiers if self.category in (Category.UPDATE, Category.DELETE) else None
 
     @cached_property
     def resource(self) -> str:

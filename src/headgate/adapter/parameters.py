@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from functools import cache
 from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
-from pydantic import GetJsonSchemaHandler
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
 from headgate.adapter.errors import AdapterError
@@ -23,6 +24,8 @@ Convert: TypeAlias = Callable[[Any], Any]
 SENSITIVE: Final = "x-sensitive"
 """The schema keyword of a value that must never be shown."""
 
+_TYPES: Final = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+
 
 @cache
 def _check_pattern(pattern: str) -> None:
@@ -32,6 +35,16 @@ def _check_pattern(pattern: str) -> None:
         raise AdapterError(
             f"The pattern '{pattern}' is not a regular expression as JSON Schema knows them (ECMA 262)."
         ) from None
+
+
+def _check_type(name: str, schema: Schema) -> None:
+    """A type that JSON Schema does not know would make every request fail (Operations 5.2)."""
+    if "type" not in schema:
+        return
+    declared = schema["type"]
+    types = declared if isinstance(declared, list) else [declared]
+    if not types or not _TYPES.issuperset(types):
+        raise AdapterError(f"The parameter '{name}' has no data type: it must be one of {', '.join(sorted(_TYPES))}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +95,44 @@ class Param:
         """The deprecation, also when it was given as a plain note."""
         return Deprecated(self.deprecated) if isinstance(self.deprecated, str) else self.deprecated
 
+    @property
+    def bounded(self) -> bool:
+        """Whether it sets a lowest or highest number."""
+        return self.minimum is not None or self.maximum is not None
+
     def onto(self, schema: Mapping[str, Any]) -> Schema:
         """The schema with everything that was said added to it."""
-        is_array = schema.get("type") == "array"
+        declared = schema.get("type", ())
+        what = "Items" if "array" in declared else "Properties" if "object" in declared else "Length"
         said = {
             "description": self.description or None,
             "minimum": self.minimum,
             "maximum": self.maximum,
-            "minItems" if is_array else "minLength": self.min_length,
-            "maxItems" if is_array else "maxLength": self.max_length,
+            f"min{what}": self.min_length,
+            f"max{what}": self.max_length,
             "pattern": self.pattern,
             "format": self.format,
-            "enum": list(self.enum) if self.enum is not None else None,
+            "enum": self._choices(nullable="null" in declared),
             "examples": list(self.examples) if self.examples is not None else None,
             "readOnly": self.read_only or None,
             "deprecated": True if self.deprecated is not None else None,
             SENSITIVE: self.sensitive or None,
         }
         return {**schema, **{key: value for key, value in said.items() if value is not None}}
+
+    def _choices(self, *, nullable: bool) -> list[object] | None:
+        if self.enum is None:
+            return None
+        return [*self.enum, None] if nullable and None not in self.enum else list(self.enum)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Hold decimals written as text to the bounds too, which the schema applies to numbers only."""
+        schema = handler(source)
+        inner: Any = schema["schema"] if schema["type"] == "nullable" else schema
+        if inner["type"] == "decimal":
+            bounds = {"ge": self.minimum, "le": self.maximum}
+            inner.update({key: Decimal(str(bound)) for key, bound in bounds.items() if bound is not None})
+        return schema
 
     def __get_pydantic_json_schema__(self, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
         """Take part in the schemas of pydantic models, dataclasses and typed dictionaries."""
@@ -125,6 +158,7 @@ class Parameter:
             )
         if self.name in REQUEST_FIELDS:
             raise AdapterError(f"The parameter name '{self.name}' is a field of every request: choose another name.")
+        _check_type(self.name, self.schema)
 
     @property
     def description(self) -> str:

@@ -39,7 +39,8 @@ class Patch(Generic[T]):
         kind: type = type(resource)
         adapter: TypeAdapter[T] = _adapter_of(kind)
         try:
-            return adapter.validate_python(merge(adapter.dump_python(resource, mode="json"), self.changes))
+            whole = adapter.dump_python(resource, by_alias=True, round_trip=True)
+            return adapter.validate_python(merge(whole, self.changes))
         except ValidationError as error:
             place = ".".join(["input", *map(str, error.errors()[0]["loc"])])
             raise Invalid(place, "the resource would not be complete or consistent after the change") from None
@@ -53,8 +54,11 @@ def patch_schema(schema: Schema, definitions: Mapping[str, Schema], within: froz
     name = str(schema.get("$ref", "")).removeprefix(_REF)
     target = definitions.get(name, schema)
     properties = target.get("properties")
-    if not isinstance(properties, dict) or name in within:
+    if name in within:
         return {"type": "object"}
+    if not isinstance(properties, dict):
+        values = target.get("additionalProperties")
+        return {"type": "object", "additionalProperties": _or_null(values)} if values else {"type": "object"}
     required = target.get("required", [])
     inside = within | {name} if name else within
     return {
@@ -68,17 +72,27 @@ def patch_schema(schema: Schema, definitions: Mapping[str, Schema], within: froz
 
 
 def _field(schema: Schema, definitions: Mapping[str, Schema], within: frozenset[str], *, removable: bool) -> Schema:
-    kept = {key: value for key, value in schema.items() if key != "default"}
-    target = definitions.get(str(kept.get("$ref", "")).removeprefix(_REF), {})
-    if "properties" in target:
-        said = {key: value for key, value in kept.items() if key != "$ref"}
-        kept = patch_schema(kept, definitions, within) | said
+    kept = _mergeable({key: value for key, value in schema.items() if key != "default"}, definitions, within)
     if kept.get("readOnly"):
         return {**kept, "not": {}}  # nothing is valid here, while introspection still shows the field
     return _or_null(kept) if removable else kept
 
 
-def _or_null(schema: Schema) -> Schema:
+def _mergeable(schema: Schema, definitions: Mapping[str, Schema], within: frozenset[str]) -> Schema:
+    """The schema with an object in it, alone or in a union, become the changes to that object (Spec 4.5.1)."""
+    for union in ("anyOf", "oneOf"):
+        if union in schema:
+            branches = [_mergeable(branch, definitions, within) for branch in schema[union]]
+            return {key: value for key, value in schema.items() if key != union} | {"anyOf": branches}
+    target = definitions.get(str(schema.get("$ref", "")).removeprefix(_REF), {})
+    if "properties" not in target:
+        return schema
+    return patch_schema(schema, definitions, within) | {key: value for key, value in schema.items() if key != "$ref"}
+
+
+def _or_null(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
     declared: Any = schema.get("type")
     if isinstance(declared, str):
         nullable = {**schema, "type": [declared, "null"]}

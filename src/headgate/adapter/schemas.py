@@ -1,12 +1,21 @@
 """What a JSON Schema says, in the words of introspection (Introspection 3.4)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from headgate.adapter.parameters import SENSITIVE, Schema
 from headgate.adapter.text_formats import BASE64, DECIMAL
 
-__all__ = ["dereference", "expected_type", "parameter_info", "references", "return_name", "type_name"]
+__all__ = [
+    "alternatives",
+    "child_schema",
+    "dereference",
+    "expected_type",
+    "parameter_info",
+    "references",
+    "return_name",
+    "type_name",
+]
 
 _REF: Final = "#/$defs/"
 _COPIED: Final = ("default", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "format")
@@ -30,6 +39,34 @@ def dereference(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
     if not isinstance(ref, str) or not ref.startswith(_REF):
         return schema
     return {**definitions.get(ref.removeprefix(_REF), {}), **{k: v for k, v in schema.items() if k != "$ref"}}
+
+
+def alternatives(
+    schema: Schema, definitions: Mapping[str, Schema], within: frozenset[str] = frozenset()
+) -> list[Schema]:
+    """The schema and every branch of its unions, each without references. A name on the way down ends a ring."""
+    ref = str(schema.get("$ref", ""))
+    if ref in within:
+        return []
+    full = dereference(schema, definitions)
+    inside = within | {ref} if ref else within
+    branches = (branch for key in ("anyOf", "oneOf", "allOf") for branch in full.get(key, ()))
+    return [full, *(found for branch in branches for found in alternatives(branch, definitions, inside))]
+
+
+def child_schema(parents: Iterable[Schema], step: str | int) -> Schema:
+    """What the parents say, each in its own way, of the value under a key or index."""
+    found = (_under_index(parent, step) if isinstance(step, int) else _under_key(parent, step) for parent in parents)
+    return {"anyOf": [schema for schema in found if isinstance(schema, dict)]}
+
+
+def _under_key(schema: Schema, key: str) -> object:
+    return schema.get("properties", {}).get(key, schema.get("additionalProperties"))
+
+
+def _under_index(schema: Schema, index: int) -> object:
+    first = schema.get("prefixItems", ())
+    return first[index] if index < len(first) else schema.get("items")
 
 
 def references(schema: object) -> Iterator[str]:
@@ -84,7 +121,7 @@ def _json_type(value: object) -> str:
 
 
 def _element(schema: Schema, definitions: Mapping[str, Schema]) -> str:
-    if schema.get("type") == "array" and schema.get("items"):
+    if schema.get("type") == "array" and isinstance(schema.get("items"), dict) and schema["items"]:
         return f"{_element(schema['items'], definitions)}[]"
     return type_name(schema, definitions)
 
@@ -102,10 +139,20 @@ def expected_type(schema: Schema, definitions: Mapping[str, Schema]) -> str:
 
 
 def parameter_info(
-    name: str, schema: Schema, definitions: Mapping[str, Schema], *, required: bool, note: str = ""
+    name: str,
+    schema: Schema,
+    definitions: Mapping[str, Schema],
+    *,
+    required: bool,
+    note: str = "",
+    within: frozenset[str] = frozenset(),
 ) -> dict[str, object]:
-    """A parameter or field as introspection shows it, with what it has no key for said in the description."""
+    """A parameter or field as introspection shows it, with what it has no key for said in the description.
+
+    ``within`` holds the names on the way down, so that an array of itself ends.
+    """
     full = dereference(schema, definitions)
+    ref = str(schema.get("$ref", ""))
     info: dict[str, object] = {"name": name, "type": type_name(schema, definitions), "required": required}
     description = " ".join(part for part in (str(full.get("description", "")).strip(), *_notes(full), note) if part)
     if description:
@@ -113,15 +160,16 @@ def parameter_info(
     info.update({key: full[key] for key in _COPIED if key in full and not _is_beyond(key, full)})
     if "const" in full:
         info["enum"] = [full["const"]]
-    if isinstance(full.get("items"), dict) and full["items"]:
-        info["items"] = _items(full["items"], definitions)
+    if isinstance(full.get("items"), dict) and full["items"] and ref not in within:
+        info["items"] = _items(full["items"], definitions, within | {ref} if ref else within)
     if full.get(SENSITIVE):
+        info.pop("default", None)
         info["sensitive"] = True
     return info
 
 
-def _items(schema: Schema, definitions: Mapping[str, Schema]) -> dict[str, object]:
-    info = parameter_info("item", schema, definitions, required=True)
+def _items(schema: Schema, definitions: Mapping[str, Schema], within: frozenset[str]) -> dict[str, object]:
+    info = parameter_info("item", schema, definitions, required=True, within=within)
     return {key: value for key, value in info.items() if key not in ("name", "required")}
 
 

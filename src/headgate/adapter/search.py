@@ -56,7 +56,7 @@ class SearchIndex:
             lengths.append(counts.total())
             for word, count in counts.items():
                 self._postings[word].append((position, count))
-        average = sum(lengths) / len(lengths) if lengths else 1.0
+        average = max(1.0, sum(lengths) / max(1, len(lengths)))
         self._norms = [_K1 * (1 - _B + _B * length / average) for length in lengths]
 
     def search(self, text: str, most: int) -> list[Operation]:

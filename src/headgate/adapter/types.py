@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
+import orjson
+
 from headgate.adapter.parameters import Schema
-from headgate.adapter.schemas import parameter_info, return_name, type_name
+from headgate.adapter.schemas import dereference, parameter_info, return_name, type_name
 from headgate.protocol.categories import Category
 
 __all__ = ["PROTOCOL_TYPES", "TypeDef", "returns_info", "type_from_schema"]
@@ -45,9 +47,10 @@ class TypeDef:
 
 def type_from_schema(name: str, schema: Schema, definitions: Mapping[str, Schema]) -> TypeDef:
     """The type that a named schema describes."""
+    schema = dereference(schema, definitions)
     description = str(schema.get("description", ""))
     if "enum" in schema:
-        return TypeDef(name, "enum", description, values=tuple(str(value) for value in schema["enum"]))
+        return TypeDef(name, "enum", description, values=tuple(_text(value) for value in schema["enum"]))
     if "properties" in schema or schema.get("type") == "object":
         required = schema.get("required", ())
         fields = tuple(
@@ -61,23 +64,26 @@ def type_from_schema(name: str, schema: Schema, definitions: Mapping[str, Schema
     return TypeDef(name, "scalar", description)
 
 
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
 def returns_info(schema: Schema, definitions: Mapping[str, Schema], description: str) -> dict[str, object]:
     """What an operation answers, as a TypeInfo."""
     info: dict[str, object] = {"name": return_name(schema, definitions), "kind": _kind(schema, definitions)}
     return {**info, "description": description} if description else info
 
 
-def _kind(schema: Schema, definitions: Mapping[str, Schema]) -> Kind:
-    ref = schema.get("$ref")
-    if isinstance(ref, str):
-        return _kind(definitions.get(ref.rpartition("/")[2], {"type": "object"}), definitions)
-    if schema.get("type") == "array":
-        return _kind(schema.get("items", {}), definitions)
-    if "enum" in schema:
+def _kind(schema: Schema, definitions: Mapping[str, Schema], within: frozenset[str] = frozenset()) -> Kind:
+    ref = str(schema.get("$ref", ""))
+    full = dereference(schema, definitions)
+    if full.get("type") == "array" and isinstance(full.get("items"), dict) and ref not in within:
+        return _kind(full["items"], definitions, within | {ref} if ref else within)
+    if "enum" in full:
         return "enum"
-    if "anyOf" in schema or "oneOf" in schema or isinstance(schema.get("type"), list):
+    if "anyOf" in full or "oneOf" in full or isinstance(full.get("type"), list):
         return "union"
-    return "object" if schema.get("type") == "object" else "scalar"
+    return "object" if full.get("type") == "object" else "scalar"
 
 
 def _field(name: str, kind: str, description: str, *, required: bool = True, **more: Any) -> dict[str, object]:
