@@ -1,7 +1,7 @@
 """Who waits for whom: the four concurrency categories and the limit on requests in work (Spec 9.3)."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
 
 import anyio
 import orjson
@@ -11,6 +11,9 @@ from headgate.protocol.concurrency import Concurrency
 
 __all__ = ["Turns"]
 
+Key: TypeAlias = Callable[[Operation, Mapping[str, object]], str | None]
+"""What a call must have for itself, or None if it may run beside all others."""
+
 _EVERYTHING: Final = "*"
 
 
@@ -18,20 +21,8 @@ class Turns:
     """Locks by resource that exist only while somebody holds or awaits them."""
 
     def __init__(self, concurrency: Concurrency) -> None:
-        self._concurrency = concurrency
+        self.key: Key = _KEYS[concurrency]
         self._locks: dict[str, tuple[anyio.Lock, int]] = {}
-
-    def key(self, operation: Operation, params: Mapping[str, object]) -> str | None:
-        """What a call must have for itself, or None if it may run beside all others."""
-        match self._concurrency:
-            case Concurrency.FULLY_CONCURRENT:
-                return None
-            case Concurrency.SERIALIZED:
-                return _EVERYTHING
-            case Concurrency.READ_CONCURRENT:
-                return None if operation.category.read_only else _EVERYTHING
-            case Concurrency.RESOURCE_LOCKED:
-                return _resource(operation, params)
 
     async def take(self, key: str) -> None:
         """Wait until nobody else has this key."""
@@ -63,3 +54,11 @@ def _resource(operation: Operation, params: Mapping[str, object]) -> str | None:
         return None
     identity = [params.get(name) for name in names]
     return f"{operation.resource}:{orjson.dumps(identity, default=str).decode()}"
+
+
+_KEYS: Final[Mapping[Concurrency, Key]] = {
+    Concurrency.FULLY_CONCURRENT: lambda _operation, _params: None,
+    Concurrency.SERIALIZED: lambda _operation, _params: _EVERYTHING,
+    Concurrency.READ_CONCURRENT: lambda operation, _: None if operation.category.read_only else _EVERYTHING,
+    Concurrency.RESOURCE_LOCKED: _resource,
+}

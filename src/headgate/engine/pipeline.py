@@ -80,6 +80,8 @@ class Engine:
             self.options.max_concurrent_requests,
         )
         self._operations: Mapping[str, Operation] = self.introspector.operations
+        family_of = self.options.exposure.family_of
+        self._families = {name: family_of(operation).name for name, operation in self._operations.items()}
         self._limits = self.options.limits
         self._gate = gate
         self._listeners = tuple(listeners)
@@ -100,8 +102,11 @@ class Engine:
         """Answer one tool call. It always returns one envelope, whatever the arguments and the handler do."""
         scope = Scope(f"{self._id_prefix}{next(self._ids):x}", endpoint, caller, session or Session(), progress)
         started = time.perf_counter()
-        async with self._slots:
+        await self._take_slot()
+        try:
             encoded = await self._answer(arguments, scope)
+        finally:
+            self._slots.release()
         reply = Reply(
             encoded.raw.decode(),
             encoded.code is not None,
@@ -111,6 +116,13 @@ class Engine:
         if self._listeners:
             self._tell(events.Answered(*_about(scope), size=len(encoded.raw), duration_ms=_since(started)))
         return reply
+
+    async def _take_slot(self) -> None:
+        """One of the requests in work (Spec 9.3); there is something to wait for only when they are too many."""
+        try:
+            self._slots.acquire_nowait()
+        except anyio.WouldBlock:
+            await self._slots.acquire()
 
     async def _answer(self, arguments: object, scope: Scope) -> Encoded:
         """Decode (Spec 4.1, 4.7), then one operation or several."""
@@ -154,7 +166,7 @@ class Engine:
         if operation is None:
             raise refusals.unknown_operation(request.operation, list(self._operations))
         if scope.endpoint is not None:
-            expected = self.options.exposure.family_of(operation).name
+            expected = self._families[operation.name]
             if expected != scope.endpoint:
                 raise refusals.wrong_endpoint(operation, expected, scope.endpoint, self.options.exposure)
         return Routed(request, operation)

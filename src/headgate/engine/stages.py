@@ -1,10 +1,9 @@
 """What each stage of the pipeline gives to the next. Only the stage before can make it, so none can be skipped."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from headgate.adapter.context import ANONYMOUS, Caller, Progress, Session
+from headgate.adapter.context import Caller, Progress, Session
 from headgate.adapter.operations import Operation
 from headgate.protocol.requests import Request
 from headgate.protocol.results import Notice
@@ -12,14 +11,13 @@ from headgate.protocol.results import Notice
 __all__ = ["Call", "Encoded", "Outcome", "Permitted", "Reply", "Routed", "Scope"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """Where a request comes from: through which endpoint family, from whom, in which session."""
 
     request_id: str
-    endpoint: str | None = None
-    caller: Caller = ANONYMOUS
-    session: Session = field(default_factory=Session)
+    endpoint: str | None
+    caller: Caller
+    session: Session
     progress: Progress | None = None
 
 
@@ -60,8 +58,7 @@ class Encoded(NamedTuple):
     code: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What a tool call gets: one JSON text, and whether it tells of an error that the caller cannot repair."""
 
     text: str
