@@ -55,6 +55,7 @@ class Introspector:
     concurrency: str
     max_concurrent_requests: int
     operations: Mapping[str, Operation] = field(init=False)
+    _details: dict[str, Mapping[str, object]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         own = introspect_operation(self)
@@ -109,6 +110,11 @@ class Introspector:
         operation = self.operations.get(name)
         if operation is None:
             return None
+        if name not in self._details:
+            self._details[name] = self._in_full(operation)
+        return self._details[name]
+
+    def _in_full(self, operation: Operation) -> Mapping[str, object]:
         return self._info(operation) | {
             "mcpTool": self.exposure.tool_of(operation),
             "description": operation.full_description,

@@ -60,31 +60,39 @@ class Operation:
     bind: Callable[[dict[str, object]], Mapping[str, object]] | None = None
 
     def __post_init__(self) -> None:
+        self._check_words()
+        self._check_parameters()
+        if self.definitions or self.examples:
+            self._check_schema()
+
+    def _check_words(self) -> None:
         if not is_snake_case(self.name) or len(self.name) > _MAX_NAME:
             raise AdapterError(
                 f"The operation name '{self.name}' is not snake_case: use lower-case letters, digits and underscores, "
                 f"starting with a letter, {_MAX_NAME} characters at most (Spec 8.5.2). Example: 'get_book'."
             )
-        if not isinstance(self.category, Category):
+        if not _is_category(self.category):
             known = ", ".join(Category)
-            raise AdapterError(f"Operation '{self.name}' has no semantic category: it must be one of {known} (Spec 6.2).")
+            raise AdapterError(
+                f"Operation '{self.name}' has no semantic category: it must be one of {known} (Spec 6.2)."
+            )
         if not self.summary.strip():
             raise AdapterError(f"Operation '{self.name}' has no description: write a docstring (Operations 5.1).")
+
+    def _check_parameters(self) -> None:
         names = [parameter.name for parameter in self.parameters]
         for name in names:
             if names.count(name) > 1:
                 raise AdapterError(f"Operation '{self.name}' has two parameters named '{name}'.")
-        self._check_update()
         for name in self.locks or ():
             if name not in names:
                 raise AdapterError(f"Operation '{self.name}' locks '{name}', which is not one of its parameters.")
-        if self.definitions or self.examples:
-            self._check_schema()
-        for example in self.examples:
-            if not self.validator.is_valid(example.params):
-                raise AdapterError(
-                    f"Operation '{self.name}' has an example that it would refuse itself: check its parameters."
-                )
+        given = self.parameter(INPUT)
+        if self.category is Category.UPDATE and (given is None or not given.required):
+            raise AdapterError(
+                f"UPDATE operation '{self.name}' needs a required parameter '{INPUT}' holding the fields to change, "
+                "such as 'input: Patch[Book]'; identifiers stay beside it (Spec 4.5)."
+            )
 
     def _check_schema(self) -> None:
         """Compile at once what comes from foreign or nested schemas, where a mistake is likely."""
@@ -92,16 +100,11 @@ class Operation:
             _ = self.validator
         except (ValueError, jsonschema_rs.ReferencingError) as error:
             raise AdapterError(f"Operation '{self.name}' has a schema that cannot be used: {error}") from None
-
-    def _check_update(self) -> None:
-        if self.category is not Category.UPDATE:
-            return
-        given = self.parameter(INPUT)
-        if given is None or not given.required:
-            raise AdapterError(
-                f"UPDATE operation '{self.name}' needs a required parameter '{INPUT}' holding the fields to change, "
-                "such as 'input: Patch[Book]'; identifiers stay beside it (Spec 4.5)."
-            )
+        for example in self.examples:
+            if not self.validator.is_valid(example.params):
+                raise AdapterError(
+                    f"Operation '{self.name}' has an example that it would refuse itself: check its parameters."
+                )
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if there is one."""
@@ -190,3 +193,7 @@ class Operation:
     def deprecated_parameters(self) -> Mapping[str, Deprecated]:
         """The parameters that will go."""
         return {parameter.name: parameter.deprecated for parameter in self.parameters if parameter.deprecated}
+
+
+def _is_category(value: object) -> bool:
+    return isinstance(value, Category)
