@@ -1,6 +1,7 @@
 """What a handler may know of the request it serves: who calls, in which session, and how to speak back."""
 
 import logging
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from headgate.protocol.results import Notice, Severity
 __all__ = ["ANONYMOUS", "Caller", "Context", "Progress", "Session"]
 
 _LOG: Final = logging.getLogger("headgate.handlers")
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
 """Tells the client how far the work is: current, total, message."""
@@ -73,6 +75,8 @@ class Context:
 
     def warn(self, code: str, message: str, *, severity: Severity | None = None, **details: object) -> None:
         """Add a warning to the answer; it reaches the caller only if the operation succeeds."""
+        if not _CODE.match(code):
+            raise ValueError(f"'{code}' is not a code of a warning: use capital letters, digits and underscores.")
         self.warnings.append(Notice(code, message, details or None, severity))
 
     async def progress(self, current: float, total: float | None = None, message: str | None = None) -> None:

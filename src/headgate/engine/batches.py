@@ -1,6 +1,6 @@
 """Several operations in one request (Operations 7): in order, each for itself, halting only for a confirmation."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 import orjson
@@ -10,7 +10,7 @@ from headgate.protocol.errors import AqlError
 from headgate.protocol.inspection import too_large
 from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Batch, request_from
-from headgate.protocol.results import BatchItem, BatchSuccess, Failure, Pending
+from headgate.protocol.results import LARGEST_BRIEF_ITEM, BatchItem, BatchSuccess, Failure, Pending
 
 __all__ = ["run_batch"]
 
@@ -18,20 +18,19 @@ Perform: TypeAlias = Callable[[object], Awaitable[Encoded]]
 """Performs one raw request and always gives an envelope."""
 
 _CONFIRMATION: Final = "CONFIRMATION_REQUIRED"
-_ITEM_OVERHEAD: Final = 512
-"""Bytes kept free for each operation still to come, so that every one can be answered at least briefly."""
+_LONGEST_NAME: Final = 64
+"""No operation has a longer name; a longer one is only repeated in part."""
 
 
 async def run_batch(batch: Batch, perform: Perform, limits: Limits) -> BatchSuccess:
     """Perform the operations in order. Together the results never exceed the response limit."""
     items: list[BatchItem] = []
-    room = limits.max_response_size - _ITEM_OVERHEAD * (len(batch.items) + 1)
+    room = limits.max_response_size - LARGEST_BRIEF_ITEM * (len(batch.items) + 1)
     for index, raw in enumerate(batch.items):
         encoded = await perform(raw)
         if encoded.code == _CONFIRMATION:
-            halted = _item(index, raw, encoded)
-            pending = (_pending(later, batch.items[later], limits) for later in range(index + 1, len(batch.items)))
-            return BatchSuccess(tuple(items), halted, tuple(pending))
+            pending = _pending(index + 1, batch, limits, room - len(encoded.raw))
+            return BatchSuccess(tuple(items), _item(index, raw, encoded), tuple(pending))
         if len(encoded.raw) > room:
             encoded = _no_room(len(encoded.raw), limits)
         else:
@@ -46,14 +45,22 @@ def _item(index: int, raw: object, encoded: Encoded) -> BatchItem:
 
 def _name(raw: object) -> str:
     name = raw.get("operation") if isinstance(raw, dict) else None
-    return name if isinstance(name, str) else ""
+    return name[:_LONGEST_NAME] if isinstance(name, str) else ""
 
 
-def _pending(index: int, raw: object, limits: Limits) -> Pending:
+def _pending(start: int, batch: Batch, limits: Limits, room: int) -> Iterator[Pending]:
+    """The operations that did not run, with their parameters as long as there is room for them."""
+    for index, raw in enumerate(batch.items[start:], start):
+        params = _params(raw, limits)
+        room -= len(orjson.dumps(params))
+        yield Pending(index, _name(raw), params if room >= 0 else {})
+
+
+def _params(raw: object, limits: Limits) -> Mapping[str, object]:
     try:
-        return Pending(index, _name(raw), request_from(raw, limits).params)
+        return request_from(raw, limits).params
     except AqlError:
-        return Pending(index, _name(raw), {})
+        return {}
 
 
 def _no_room(size: int, limits: Limits) -> Encoded:

@@ -1,17 +1,16 @@
 """Who waits for whom: the four concurrency categories and the limit on requests in work (Spec 9.3)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Final, TypeAlias
 
 import anyio
-import orjson
 
 from headgate.adapter.operations import Operation
 from headgate.protocol.concurrency import Concurrency
 
 __all__ = ["Turns"]
 
-Key: TypeAlias = Callable[[Operation, Mapping[str, object]], str | None]
+Key: TypeAlias = Callable[[Operation, Mapping[str, object]], Hashable | None]
 """What a call must have for itself, or None if it may run beside all others."""
 
 _EVERYTHING: Final = "*"
@@ -22,9 +21,9 @@ class Turns:
 
     def __init__(self, concurrency: Concurrency) -> None:
         self.key: Key = _KEYS[concurrency]
-        self._locks: dict[str, tuple[anyio.Lock, int]] = {}
+        self._locks: dict[Hashable, tuple[anyio.Lock, int]] = {}
 
-    async def take(self, key: str) -> None:
+    async def take(self, key: Hashable) -> None:
         """Wait until nobody else has this key."""
         lock, users = self._locks.get(key) or (anyio.Lock(), 0)
         self._locks[key] = lock, users + 1
@@ -34,13 +33,13 @@ class Turns:
             self._leave(key)
             raise
 
-    def release(self, key: str) -> None:
+    def release(self, key: Hashable) -> None:
         """Let the next one have it."""
         lock, _ = self._locks[key]
         lock.release()
         self._leave(key)
 
-    def _leave(self, key: str) -> None:
+    def _leave(self, key: Hashable) -> None:
         lock, users = self._locks[key]
         if users == 1:
             del self._locks[key]
@@ -48,12 +47,20 @@ class Turns:
             self._locks[key] = lock, users - 1
 
 
-def _resource(operation: Operation, params: Mapping[str, object]) -> str | None:
+def _resource(operation: Operation, params: Mapping[str, object]) -> Hashable | None:
     names = operation.lock_parameters
-    if not names:
+    if names is None:
         return None
-    identity = [params.get(name) for name in names]
-    return f"{operation.resource}:{orjson.dumps(identity, default=str).decode()}"
+    return operation.resource, *(_identity(params.get(name)) for name in names)
+
+
+def _identity(value: object) -> Hashable:
+    """The value itself, so that equal ones are one resource however they were written; or else what it looks like."""
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value
 
 
 _KEYS: Final[Mapping[Concurrency, Key]] = {

@@ -1,6 +1,5 @@
 """From a result to JSON text (Spec 4.7): UTC timestamps, exact numbers as strings, binary with its metadata."""
 
-import base64
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime, time
@@ -12,12 +11,12 @@ import orjson
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from headgate.adapter.binary import DEFAULT_MIME_TYPE, Binary, encoding_name, mime_type_name
+from headgate.adapter.binary import Binary, encoding_name, mime_type_name
 from headgate.protocol.inspection import MAX_SAFE_INTEGER
 
-__all__ = ["Unencodable", "encode"]
+__all__ = ["Unencodable", "encode", "encode_if_possible"]
 
-_OPTIONS: Final = orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_DATETIME
+_OPTIONS: Final = orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _DEEPEST: Final = 200
 
 
@@ -33,6 +32,14 @@ def encode(value: object) -> bytes:
         return orjson.dumps(_plain(value, 0), option=_OPTIONS)
 
 
+def encode_if_possible(value: object) -> bytes | None:
+    """The JSON of a value, or None if it has none."""
+    try:
+        return encode(value)
+    except Exception:  # noqa: BLE001  (an author's object may do anything while it is read)
+        return None
+
+
 def _simple(value: object) -> object:
     """What has a JSON form by itself; anything else sends the whole value the long way."""
     if isinstance(value, BaseModel):
@@ -41,6 +48,8 @@ def _simple(value: object) -> object:
         return _timestamp(value)
     if isinstance(value, Decimal | date | time):
         return str(value)
+    if is_dataclass(value) and not isinstance(value, type | Binary):
+        return _fields(value)
     raise TypeError
 
 
@@ -58,8 +67,12 @@ def _plain(value: Any, depth: int) -> Any:
         if isinstance(value, kinds):
             return convert(value, depth)
     if is_dataclass(value) and not isinstance(value, type):
-        return _object({field.name: getattr(value, field.name) for field in fields(value)}, depth)
+        return _object(_fields(value), depth)
     return _by_pydantic(value, depth)
+
+
+def _fields(value: Any) -> dict[str, object]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _text(value: str, _depth: int) -> str:
@@ -70,30 +83,30 @@ def _text(value: str, _depth: int) -> str:
 def _object(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, child in value.items():
-        name = key if isinstance(key, str) else str(_plain(key, depth + 1))
+        name = _key(_plain(key, depth + 1))
         if isinstance(child, bytes | bytearray | memoryview | Binary):
             plain |= _with_metadata(name, child, value)
         else:
-            plain[_plain(name, depth)] = _plain(child, depth + 1)
+            plain[name] = _plain(child, depth + 1)
     return plain
+
+
+def _key(plain: object) -> str:
+    """A key as JSON demands it: what is not text becomes the JSON of it."""
+    return plain if isinstance(plain, str) else orjson.dumps(plain).decode()
 
 
 def _with_metadata(
     name: str, value: bytes | bytearray | memoryview | Binary, siblings: Mapping[Any, Any]
-) -> dict[str, str]:
+) -> dict[str, object]:
     """A binary value with how it is encoded and what it is, unless the answer says so itself (Spec 4.7.4)."""
     alone = _alone(value)
     metadata = {encoding_name(name): alone["encoding"], mime_type_name(name): alone["mime_type"]}
     return {name: alone["content"]} | {key: text for key, text in metadata.items() if key not in siblings}
 
 
-def _alone(value: bytes | bytearray | memoryview | Binary) -> dict[str, str]:
-    binary = value if isinstance(value, Binary) else Binary(bytes(value), DEFAULT_MIME_TYPE)
-    return {
-        "content": base64.b64encode(binary.data).decode(),
-        "encoding": "base64",
-        "mime_type": binary.mime_type,
-    }
+def _alone(value: bytes | bytearray | memoryview | Binary) -> dict[str, object]:
+    return (value if isinstance(value, Binary) else Binary(bytes(value))).wire()
 
 
 def _by_pydantic(value: object, depth: int) -> Any:
@@ -106,8 +119,9 @@ def _by_pydantic(value: object, depth: int) -> Any:
 
 _Conversion: TypeAlias = Callable[[Any, int], Any]
 _CONVERSIONS: Final[tuple[tuple[Any, _Conversion], ...]] = (
-    (bool | float | None, lambda value, _: value),
+    (bool | None, lambda value, _: value),
     (Enum, lambda value, depth: _plain(value.value, depth + 1)),
+    (float, lambda value, _: float(value)),
     (int, lambda value, _: int(value) if abs(value) <= MAX_SAFE_INTEGER else str(int(value))),
     (str, _text),
     (bytes | bytearray | memoryview | Binary, lambda value, _: _alone(value)),

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 import anyio
 import anyio.to_thread
+import orjson
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import ANONYMOUS, Caller, Context, Progress, Session
@@ -26,7 +27,7 @@ from headgate.adapter.operations import Operation
 from headgate.engine import events, refusals
 from headgate.engine.batches import run_batch
 from headgate.engine.concurrency import Turns
-from headgate.engine.encoding import encode
+from headgate.engine.encoding import encode, encode_if_possible
 from headgate.engine.stages import Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
 from headgate.engine.validation import validate
 from headgate.protocol.concurrency import Concurrency
@@ -39,6 +40,7 @@ from headgate.safety.decisions import ALLOW, Allow, Decision
 __all__ = ["Engine", "EngineOptions", "Gate"]
 
 _LOG: Final = logging.getLogger("headgate")
+_LONGEST_MESSAGE: Final = 1000
 
 Gate: TypeAlias = Callable[[Call, Scope], Decision]
 """Decides whether a call may run. It must not run or change anything itself."""
@@ -157,7 +159,7 @@ class Engine:
             return self._encode(self._shape(outcome, scope), operation)
         except AqlError as error:
             return self._refuse(error.error, scope, operation, request)
-        except Exception as error:  # noqa: BLE001  (whatever a handler raises, the caller gets a safe envelope)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a handler raises, the answer is safe)
             return self._fail(error, scope, operation, request)
 
     def _route(self, request: Request, scope: Scope) -> Routed:
@@ -192,7 +194,7 @@ class Engine:
     async def _run(self, permitted: Permitted, scope: Scope) -> Outcome:
         """The handler, when it is this call's turn (Spec 9.3)."""
         call = permitted.call
-        key = self._turns.key(call.operation, call.given)
+        key = self._turns.key(call.operation, call.values)
         if key is None:
             return await self._execute(call, scope)
         await self._turns.take(key)
@@ -246,8 +248,7 @@ class Engine:
     ) -> Encoded:
         """The envelope of an error with a code. Secrets of the request stay out of it, the session goes into it."""
         if operation is not None and request is not None and operation.has_secrets:
-            secret = secrets_of(operation, request.params)
-            error = ErrorDetail(error.code, scrubbed(error.message, secret), scrubbed(error.details, secret))
+            error = _without_secrets(error, secrets_of(operation, request.params))
         name = request.operation if request else None
         if brief or name == INTROSPECT:
             error = ErrorDetail(error.code, error.message)
@@ -256,9 +257,9 @@ class Engine:
             error = ErrorDetail(error.code, error.message, {**(error.details or {}), **trail})
         if self._listeners:
             self._tell(events.Refused(*_about(scope), name, error))
-        return Encoded(encode(Failure(error).wire()), error.code)
+        return self._failure(error)
 
-    def _fail(self, error: Exception, scope: Scope, operation: Operation | None, request: Request) -> Encoded:
+    def _fail(self, error: BaseException, scope: Scope, operation: Operation | None, request: Request) -> Encoded:
         """The envelope when a handler broke. What broke is for the log alone."""
         trace = "".join(traceback.format_exception(error))
         if operation is not None:
@@ -269,7 +270,15 @@ class Engine:
             detail = ErrorDetail(detail.code, detail.message)
         if self._listeners:
             self._tell(events.Failed(*_about(scope), request.operation, detail))
-        return Encoded(encode(Failure(detail).wire()), detail.code)
+        return self._failure(detail)
+
+    def _failure(self, error: ErrorDetail) -> Encoded:
+        """The envelope of a failure. Details that cannot be written, or are too many, are left out."""
+        raw = encode_if_possible(Failure(error).wire())
+        if raw is None or len(raw) > self._limits.max_response_size:
+            _LOG.error("the details of an error with code %s could not be answered", error.code)
+            raw = encode(Failure(ErrorDetail(error.code, error.message[:_LONGEST_MESSAGE])).wire())
+        return Encoded(raw, error.code)
 
     def _tell_received(self, scope: Scope, operations: int, request: Request | None = None) -> None:
         if self._listeners:
@@ -286,6 +295,12 @@ class Engine:
 
 def _about(scope: Scope) -> tuple[str, str, Caller]:
     return scope.request_id, scope.session.id, scope.caller
+
+
+def _without_secrets(error: ErrorDetail, secrets: frozenset[str]) -> ErrorDetail:
+    """The error with every secret replaced, also inside the objects that an author put into its details."""
+    details = orjson.loads(encode_if_possible(error.details) or b"null")
+    return ErrorDetail(error.code, scrubbed(error.message, secrets), scrubbed(details, secrets))
 
 
 def _is_brief(arguments: object) -> bool:

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import orjson
+
 from headgate.adapter.operations import INPUT, Operation
 from headgate.adapter.parameters import Schema
 from headgate.adapter.schemas import dereference, expected_type, type_name
 from headgate.adapter.suggestions import did_you_mean, nearest
 from headgate.adapter.text_formats import FORMAT_WORDS
-from headgate.protocol.errors import AqlError, quoted
+from headgate.protocol.errors import AqlError, harmless, quoted
 from headgate.protocol.requests import json_type
 
-__all__ = ["Problem", "place", "problems_of", "refusal"]
+__all__ = ["Problem", "broken_constraint", "broken_rule", "place", "problems_of", "refusal"]
 
 _MISSING: Final = "VALIDATION_MISSING_PARAM"
 _TYPE: Final = "VALIDATION_INVALID_TYPE"
@@ -35,6 +37,9 @@ _BOUNDS: Final = {
     "maxProperties": ("max_properties", "{} fields or fewer"),
 }
 _SHOWN_VALUES: Final = 20
+_MOST_PROBLEMS: Final = 100
+_LONGEST_PLACE: Final = 200
+_LONGEST_CHOICE: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +67,31 @@ def refusal(operation: Operation, problems: Iterable[Problem]) -> AqlError:
     first = ordered[0]
     details = {**first.details, "operation": operation.name}
     if len(ordered) > 1:
-        details["problems"] = [problem.wire() for problem in ordered]
+        details["problems"] = [problem.wire() for problem in ordered[:_MOST_PROBLEMS]]
     more = f" (and {len(ordered) - 1} more, see details)" if len(ordered) > 1 else ""
     return AqlError(first.code, first.message + more, details)
 
 
 def place(path: Sequence[str | int]) -> str:
     """Where in the parameters: ``author.name``, ``tags[0]``."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return steps.removeprefix(".")[:_LONGEST_PLACE]
+
+
+def _shown(path: Sequence[str | int]) -> str:
+    """The place in quotes as a message can say it: up to the first key that is too odd to repeat."""
+    for end in range(len(path), 0, -1):
+        shown = quoted(place(path[:end]))
+        if shown:
+            return shown if end == len(path) else f"{shown[:-1]}.…'"
+    return "(with an odd name)"
 
 
 def problems_of(operation: Operation, params: Mapping[str, object]) -> list[Problem]:
     """Everything that is wrong with the parameters, by one look at the schema."""
     errors = list(operation.validator.iter_errors(params))
-    return [problem for error in errors for problem in _Reader(operation, errors).problems(error)]
+    reader = _Reader(operation, errors)
+    return [problem for error in errors for problem in reader.problems(error)]
 
 
 class _Reader:
@@ -98,13 +114,15 @@ class _Reader:
             case "additionalProperties" | "unevaluatedProperties":
                 yield self._unknown(path, list(self._schema(error).get("properties", {})), value)
             case "enum" | "const":
-                yield _not_one_of(path, value if name == "enum" else [value])
+                yield _not_one_of(path, value if name == "enum" else [value], error.instance)
             case "anyOf" | "oneOf":
                 yield from self._union(error)
             case "not" if self._schema(error).get("readOnly"):
                 yield self._read_only(path)
+            case "propertyNames" if value.instance in self._operation.identifiers and path == [INPUT]:
+                yield self._unknown(path, [], [value.instance])
             case _:
-                yield _broken_constraint(path, name, value)
+                yield broken_constraint(path, name, value)
 
     def _schema(self, error: Any) -> Schema:
         """The schema whose keyword complains."""
@@ -116,9 +134,11 @@ class _Reader:
     def _missing_parameter(self, path: Sequence[str | int], schema: Schema) -> Problem:
         name = place(path)
         full = dereference(schema, self._definitions)
-        description = full.get("description")
-        expected = expected_type(schema, self._definitions) + (f" ({description})" if description else "")
-        message = f"Missing required parameter '{name}'. Expected: {expected}"
+        description = str(full.get("description", ""))
+        said = f" ({description})" if description and harmless(description) else ""
+        expected = expected_type(schema, self._definitions)
+        kind = expected if harmless(f"{expected} ") else f"'{expected}'"
+        message = f"Missing required parameter {_shown(path)}. Expected: {kind}{said}"
         return Problem(_MISSING, name, message, {"param_name": name})
 
     def _wrong_type(self, path: Sequence[str | int], schema: Schema, value: object) -> Problem:
@@ -126,67 +146,102 @@ class _Reader:
 
     def _unknown(self, path: Sequence[str | int], valid: Sequence[str], unknown: Sequence[str]) -> Problem:
         """Names that are not declared. A near one that is missing was surely meant, else any that is near."""
-        near = [found for name in unknown for found in nearest(name, self._missing, 1) or nearest(name, valid, 1)]
+        shown = [name[:_LONGEST_PLACE] for name in unknown[:_SHOWN_VALUES]]
+        near = [found for name in shown for found in nearest(name, self._missing, 1) or nearest(name, valid, 1)]
         hint = did_you_mean(dict.fromkeys(near))
-        names = ", ".join(quoted(name, "(a name with odd characters)") for name in unknown[:_SHOWN_VALUES])
+        names = ", ".join(quoted(name, "(a name with odd characters)") for name in shown) + _more(unknown)
         operation = self._operation.name
         if not path:
-            details = {"unknown_params": list(unknown), "valid_params": list(valid)}
+            details = {"unknown_params": shown, "valid_params": list(valid)}
             message = f"Unknown parameter(s) for operation '{operation}': {names}{hint}"
-            return Problem(_UNKNOWN_PARAM, ", ".join(unknown), message, details)
-        where = place(path)
-        fields = {"param_name": where, "unknown_fields": list(unknown), "valid_fields": list(valid)}
-        message = f"Unknown field(s) in '{where}' for operation '{operation}': {names}{hint}"
-        return Problem(_UNKNOWN_FIELD, where, message, fields)
+            return Problem(_UNKNOWN_PARAM, place([", ".join(shown)]), message, details)
+        if path == [INPUT] and not set(shown).isdisjoint(self._operation.identifiers):
+            hint = f"; what says which resource is meant stands beside '{INPUT}'"
+        fields = {"param_name": place(path), "unknown_fields": shown, "valid_fields": list(valid)}
+        message = f"Unknown field(s) in {_shown(path)} for operation '{operation}': {names}{hint}"
+        return Problem(_UNKNOWN_FIELD, place(path), message, fields)
 
     def _read_only(self, path: Sequence[str | int]) -> Problem:
-        field = place(path).removeprefix(f"{INPUT}.")
-        message = f"Field '{field}' is read-only and cannot be updated"
-        return Problem("VALIDATION_READ_ONLY_FIELD", place(path), message, {"field": field})
+        message = f"Field {_shown(path[1:])} is read-only and cannot be updated"
+        return Problem("VALIDATION_READ_ONLY_FIELD", place(path), message, {"field": place(path[1:])})
 
     def _union(self, error: Any) -> Iterator[Problem]:
         """What is wrong with the branch that was meant: the one whose type is right, if there is one."""
-        branches = [branch for branch in error.kind.value if branch]
-        meant = [branch for branch in branches if not _is_type_error(branch, error.instance_path)]
-        if meant:
+        path, branches = error.instance_path, error.kind.value
+        meant = [branch for branch in branches if not _is_type_error(branch, path)]
+        tags = _tags(meant)
+        if not all(branches):
+            yield broken_constraint(path, error.kind.name, None)
+        elif tags:
+            yield _not_one_of(tags[0].instance_path, [tag.kind.value for tag in tags], tags[0].instance)
+        elif meant:
             for inner in min(meant, key=len):
                 yield from self.problems(inner)
         else:
-            yield self._wrong_type(error.instance_path, self._schema(error), error.instance)
+            yield self._wrong_type(path, self._schema(error), error.instance)
 
 
 def _is_type_error(branch: Sequence[Any], path: Sequence[str | int]) -> bool:
     return any(error.kind.name == "type" and list(error.instance_path) == list(path) for error in branch)
 
 
+def _tags(branches: Sequence[Sequence[Any]]) -> list[Any]:
+    """The constants of one field by which the branches are told apart, where it fits none of them."""
+    found = [error for branch in branches for error in branch if error.kind.name == "const"]
+    alike = [error for error in found if error.instance_path == found[0].instance_path]
+    return alike if len(alike) == len(branches) > 1 else []
+
+
+def _more(items: Sequence[object]) -> str:
+    return f" and {len(items) - _SHOWN_VALUES} more" if len(items) > _SHOWN_VALUES else ""
+
+
 def _type_problem(path: Sequence[str | int], expected: str, value: object) -> Problem:
     name, actual = place(path), json_type(value)
     details = {"param_name": name, "expected_type": expected, "actual_type": actual}
-    return Problem(_TYPE, name, f"Parameter '{name}' expected '{expected}', got '{actual}'", details)
+    return Problem(_TYPE, name, f"Parameter {_shown(path)} expected '{expected}', got '{actual}'", details)
 
 
-def _not_one_of(path: Sequence[str | int], allowed: Sequence[object]) -> Problem:
-    name = place(path)
-    shown = ", ".join(quoted(value, str(value).lower()) for value in allowed[:_SHOWN_VALUES])
-    more = f" and {len(allowed) - _SHOWN_VALUES} more" if len(allowed) > _SHOWN_VALUES else ""
-    details = {"param_name": name, "allowed_values": list(allowed)}
-    return Problem("VALIDATION_INVALID_ENUM", name, f"Parameter '{name}' must be one of: {shown}{more}", details)
+def _not_one_of(path: Sequence[str | int], allowed: Sequence[object], value: object) -> Problem:
+    name, shown = place(path), ", ".join(_choice(choice) for choice in allowed[:_SHOWN_VALUES])
+    texts = [choice for choice in allowed if isinstance(choice, str) and _can_be_said(choice)]
+    near = nearest(value, texts, 1) if isinstance(value, str) else ()
+    message = f"Parameter {_shown(path)} must be one of: {shown}{_more(allowed)}{did_you_mean(near)}"
+    return Problem("VALIDATION_INVALID_ENUM", name, message, {"param_name": name, "allowed_values": list(allowed)})
 
 
-def _broken_constraint(path: Sequence[str | int], keyword: str, value: object) -> Problem:
+def _choice(value: object) -> str:
+    """An allowed value as JSON, with a text in the quotes of messages."""
+    if isinstance(value, str):
+        return f"'{value}'" if _can_be_said(value) else "(see details)"
+    return orjson.dumps(value).decode()
+
+
+def _can_be_said(text: str) -> bool:
+    return len(text) <= _LONGEST_CHOICE and text.isprintable() and harmless(text)
+
+
+def broken_constraint(path: Sequence[str | int], keyword: str, value: object) -> Problem:
+    """The problem of a value that is of the right type but breaks what a keyword of the schema demands."""
     name = place(path)
     if keyword in _BOUNDS:
         key, words = _BOUNDS[keyword]
-        message = f"Parameter '{name}' must be {words.format(value)}"
+        message = f"Parameter {_shown(path)} must be {words.format(value)}"
         return Problem("VALIDATION_OUT_OF_RANGE", name, message, {"param_name": name, key: value})
     if keyword == "pattern":
-        message = f"Parameter '{name}' must match the pattern '{value}'"
+        shown = f"the pattern '{value}'" if harmless(str(value)) else "its pattern, see details"
+        message = f"Parameter {_shown(path)} must match {shown}"
         return Problem("VALIDATION_PATTERN_MISMATCH", name, message, {"param_name": name, "pattern": value})
     if keyword == "format":
-        message = f"Parameter '{name}' must be {FORMAT_WORDS.get(str(value), f'of the form {value!r}')}"
+        message = f"Parameter {_shown(path)} must be {FORMAT_WORDS.get(str(value), f'of the form {value!r}')}"
         return Problem("VALIDATION_INVALID_VALUE", name, message, {"param_name": name, "expected_form": value})
-    rule = _OTHER_RULES.get(keyword, "the value breaks a rule of its type")
-    return Problem("VALIDATION_INVALID_VALUE", name, f"Parameter '{name}' is not valid: {rule}", {"param_name": name})
+    return broken_rule(path, _OTHER_RULES.get(keyword, "the value breaks a rule of its type"))
+
+
+def broken_rule(path: Sequence[str | int], rule: str) -> Problem:
+    """The problem of a value that breaks a rule which no other code names."""
+    message = f"Parameter {_shown(path)} is not valid: {rule}"
+    return Problem("VALIDATION_INVALID_VALUE", place(path), message, {"param_name": place(path)})
 
 
 _OTHER_RULES: Final = {

@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from pydantic_core.core_schema import ErrorType
 
 from headgate.adapter.operations import Operation
-from headgate.engine.problems import Problem, place, problems_of, refusal
-from headgate.protocol.errors import AqlError, Invalid
-from headgate.protocol.inspection import MAX_SAFE_INTEGER, check_payload
+from headgate.adapter.parameters import Convert
+from headgate.engine.problems import Problem, broken_constraint, broken_rule, place, problems_of, refusal
+from headgate.protocol.inspection import MAX_SAFE_INTEGER, beyond_safe_range, check_payload, not_json
 from headgate.protocol.limits import Limits
 from headgate.protocol.names import camel_to_snake
 from headgate.protocol.requests import parse_stringified, stringified_notice
@@ -19,6 +19,13 @@ from headgate.protocol.results import Notice
 __all__ = ["Validated", "validate"]
 
 _PYDANTIC_ERRORS: Final = frozenset(get_args(ErrorType))
+_PYDANTIC_BOUNDS: Final = {
+    "greater_than": ("gt", "exclusiveMinimum"),
+    "greater_than_equal": ("ge", "minimum"),
+    "less_than": ("lt", "exclusiveMaximum"),
+    "less_than_equal": ("le", "maximum"),
+    "multiple_of": ("multiple_of", "multipleOf"),
+}
 _DIGITS: Final = re.compile(r"-?[0-9]{16,1000}\Z")
 
 
@@ -37,7 +44,11 @@ def validate(operation: Operation, params: Mapping[str, object], limits: Limits,
     to send in another form is put right, and the rest is explained.
     """
     warnings: tuple[Notice, ...] = ()
-    if not operation.validator.is_valid(params):
+    try:
+        is_valid = operation.validator.is_valid(params)
+    except ValueError:  # something that only a caller in the same process can pass
+        raise not_json("params") from None
+    if not is_valid:
         params, warnings = _repaired(operation, params, limits, strict=strict)
     return Validated(_converted(operation, params), params, warnings)
 
@@ -46,24 +57,30 @@ def _converted(operation: Operation, params: Mapping[str, object]) -> dict[str, 
     values = {**operation.defaults, **params}
     for name, convert in operation.converters:
         if name in params and params[name] is not None:
-            values[name] = _convert(name, convert, params[name])
+            values[name] = _convert(operation, name, convert, params[name])
     return values
 
 
-def _convert(name: str, convert: Any, value: object) -> object:
+def _convert(operation: Operation, name: str, convert: Convert, value: object) -> object:
     try:
         return convert(value)
     except ValidationError as error:
-        raise _refused_by_type(name, error) from None
-    except (ValueError, ArithmeticError):
-        raise Invalid(name, "the value cannot be read") from None
+        raise refusal(operation, [_refused_by_type(name, error)]) from None
+    except OverflowError:
+        raise beyond_safe_range(name) from None
+    except (ValueError, TypeError, ArithmeticError):
+        raise refusal(operation, [broken_rule([name], "the value cannot be read")]) from None
 
 
-def _refused_by_type(name: str, error: ValidationError) -> AqlError:
+def _refused_by_type(name: str, error: ValidationError) -> Problem:
     """The author's own rules, checked by pydantic. Only words that an author wrote for callers are passed on."""
     first = error.errors(include_url=False)[0]
-    custom = first["type"] not in _PYDANTIC_ERRORS
-    return Invalid(place([name, *first["loc"]]), first["msg"] if custom else "the value breaks a rule of its type")
+    path = [name, *first["loc"]]
+    if first["type"] in _PYDANTIC_BOUNDS:
+        key, keyword = _PYDANTIC_BOUNDS[first["type"]]
+        return broken_constraint(path, keyword, first["ctx"][key])
+    is_authors = first["type"] not in _PYDANTIC_ERRORS
+    return broken_rule(path, first["msg"] if is_authors else "the value breaks a rule of its type")
 
 
 def _repaired(

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple, TypeAlias
 import orjson
 
 from headgate.protocol.errors import AqlError, quoted
-from headgate.protocol.inspection import check_payload
+from headgate.protocol.inspection import check_payload, too_large
 from headgate.protocol.limits import Limits
 from headgate.protocol.names import REQUEST_FIELDS, is_metadata
-from headgate.protocol.results import Notice
+from headgate.protocol.results import LARGEST_BRIEF_ITEM, Notice
 
 __all__ = [
     "Batch",
@@ -136,6 +136,9 @@ def _batch(arguments: Mapping[str, object], limits: Limits) -> Batch:
         raise AqlError("VALIDATION_INVALID_TYPE", f"Parameter 'operations' expected 'array', got '{json_type(items)}'")
     if not items:
         raise AqlError("VALIDATION_OUT_OF_RANGE", "A batch must contain one operation or more")
+    most = limits.max_response_size // LARGEST_BRIEF_ITEM - 1
+    if len(items) > most:
+        raise too_large("max_array_elements", most, len(items), " for a batch: more could not be answered in one piece")
     return Batch(tuple(items))
 
 

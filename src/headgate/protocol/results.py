@@ -2,11 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from headgate.protocol.errors import ErrorDetail
 
-__all__ = ["BatchItem", "BatchSuccess", "Failure", "Notice", "Pending", "Result", "Severity", "Success"]
+__all__ = [
+    "LARGEST_BRIEF_ITEM",
+    "BatchItem",
+    "BatchSuccess",
+    "Failure",
+    "Notice",
+    "Pending",
+    "Result",
+    "Severity",
+    "Success",
+]
+
+LARGEST_BRIEF_ITEM: Final = 768
+"""Bytes that an operation of a batch may take in the answer even if nothing is said but that there is no room."""
 
 Severity: TypeAlias = Literal["low", "medium", "high"]
 
