@@ -1,0 +1,85 @@
+"""JSON-RPC messages as bytes: what comes in is checked, what goes out never fails."""
+
+import json
+import re
+from typing import Any, Final
+
+import mcp_types as types
+import orjson
+
+__all__ = ["Refused", "line_of", "read_message", "refusal"]
+
+_LONG_NUMBER: Final = re.compile(rb"\d{19}")
+"""What may be an integer that the fast reader would round."""
+
+
+class Refused(Exception):
+    """Bytes that are no message; the error to answer them with."""
+
+    def __init__(self, answer: types.JSONRPCError) -> None:
+        super().__init__(answer.error.message)
+        self.answer = answer
+
+
+def read_message(raw: bytes, place: str) -> types.JSONRPCMessage:
+    """The message in a line or body; ``place`` is what a refusal calls it."""
+    try:
+        value = _json(raw)
+    except UnicodeDecodeError as error:
+        raise _unreadable(f"the {place} is not UTF-8 from byte {error.start} on") from None
+    except RecursionError:
+        raise _unreadable(f"the {place} is nested too deeply") from None
+    except ValueError:
+        raise _unreadable(f"the {place} is not JSON") from None
+    return _message(value)
+
+
+def _json(raw: bytes) -> Any:
+    """Fast and strict; what that refuses or rounds is read once more: a lone surrogate is for the engine to name."""
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return _slowly(raw)
+    return _slowly(raw) if _LONG_NUMBER.search(raw) else value
+
+
+def _slowly(raw: bytes) -> Any:
+    return json.loads(raw.decode(), parse_constant=_refuse_constant)
+
+
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _message(value: Any) -> types.JSONRPCMessage:
+    try:
+        message = types.jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValueError:
+        raise Refused(
+            refusal(types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message", _id_of(value))
+        ) from None
+    if isinstance(message, types.JSONRPCNotification) and "id" in value:
+        raise Refused(refusal(types.INVALID_REQUEST, "Invalid request: the id must be a string or an integer"))
+    return message
+
+
+def _id_of(value: Any) -> types.RequestId | None:
+    found = value.get("id") if isinstance(value, dict) else None
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+
+def _unreadable(why: str) -> Refused:
+    return Refused(refusal(types.PARSE_ERROR, f"Parse error: {why}"))
+
+
+def refusal(code: int, message: str, request_id: types.RequestId | None = None) -> types.JSONRPCError:
+    """A JSON-RPC error; without an id if the request had none that could be read."""
+    return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=message))
+
+
+def line_of(message: types.JSONRPCMessage) -> bytes:
+    """The message as one line. A lone surrogate, which a client may have sent as an id, goes back as it came."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    except ValueError:
+        return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode() + b"\n"
