@@ -3,9 +3,11 @@
 import importlib.util
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+import anyio
 import mcp_types as types
 import orjson
 from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
@@ -17,6 +19,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
+from starlette.applications import Starlette
 from starlette.requests import Request
 
 from headgate.adapter.adapter import Adapter
@@ -26,6 +29,7 @@ from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.server.descriptions import INPUT_SCHEMA, ToolCard, tool_cards
+from headgate.server.edge import Edge
 from headgate.server.sessions import Sessions
 from headgate.server.settings import Settings
 from headgate.server.work import Work
@@ -34,6 +38,9 @@ __all__ = ["EXTENSION", "McpServer", "mcp_server"]
 
 EXTENSION: Final = "headgate/mcp-aql"
 """The name under which the server declares that it speaks MCP-AQL."""
+
+_NEWS_SECONDS: Final = 5.0
+"""How long a client that does not read may hold up news for the others."""
 
 Context = ServerRequestContext[Session, Request]
 
@@ -50,16 +57,17 @@ class McpServer(Server[Session]):
         self._bus = InMemorySubscriptionBus()
         self._news = ListenHandler(self._bus)
         self.settings = settings
-        self.sessions = Sessions()
+        self.sessions = Sessions(on_end=self._forget)
         self._work = Work()
         self._listening: dict[str, ServerSession] = {}
+        self._proves_sessions = True
         super().__init__(
             adapter.name,
             version=adapter.version,
             description=adapter.description or None,
             instructions=_instructions(adapter),
             cache_hints={"tools/list": CacheHint(ttl_ms=settings.cache_seconds * 1000, scope="public")},
-            lifespan=_connection,
+            lifespan=self._connection,
             get_tool_input_schema=lambda _name: None,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -69,7 +77,7 @@ class McpServer(Server[Session]):
         self._telemetry = importlib.util.find_spec("opentelemetry.sdk") is not None
         if not self._telemetry:
             self.middleware.clear()  # nothing is there that could read the spans
-        self.middleware.append(self._answer_what_is_no_object)
+        self.middleware.append(self._prepare)
         self._take(adapter)
 
     def _take(self, adapter: Adapter) -> None:
@@ -88,8 +96,10 @@ class McpServer(Server[Session]):
         """Serve another version of the adapter from the next call on, and tell every client that listens."""
         self._take(adapter)
         await self._bus.publish(ToolsListChanged())
-        for session in list(self._listening.values()):
-            await session.send_tool_list_changed()
+        with anyio.move_on_after(_NEWS_SECONDS):
+            async with anyio.create_task_group() as tasks:
+                for session in self._listening.values():
+                    tasks.start_soon(session.send_tool_list_changed)
 
     def stop_listening(self) -> None:
         """End the streams on which modern clients wait for news; they would never end by themselves."""
@@ -98,14 +108,32 @@ class McpServer(Server[Session]):
     def end_session(self, key: str) -> None:
         """Forget what belongs to a session over HTTP."""
         self.sessions.end(key)
-        self._listening.pop(key, None)
 
     async def finish(self, seconds: float) -> bool:
-        """Wait until no request is in work, this long at the most; whether all are done."""
+        """Wait until no request over HTTP is in work, this long at the most; whether all are done."""
         return await self._work.finish(seconds)
 
-    async def _list_tools(self, ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        self._remember_legacy(ctx)
+    def streamable_http_app(self, **options: Any) -> Starlette:
+        """The SDK's application, in which what belongs to a session also ends with it."""
+        app = super().streamable_http_app(**options)
+        self._proves_sessions = not options.get("stateless_http")
+        app.add_middleware(Edge, work=self._work, end_session=self.end_session)
+        return app
+
+    @asynccontextmanager
+    async def _connection(self, _server: Server[Session]) -> AsyncIterator[Session]:
+        """The session of a connection that is one process's or one pipe's; over HTTP it serves only as a stand-in."""
+        session = Session()
+        try:
+            yield session
+        finally:
+            session.end()
+            self._forget(session)
+
+    def _forget(self, session: Session) -> None:
+        self._listening.pop(session.id, None)
+
+    async def _list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return self._tools
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -113,23 +141,14 @@ class McpServer(Server[Session]):
             known = list(self._families)
             near = did_you_mean(nearest(params.name, known, 1)) or f". There is {', '.join(known)}."
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool{near}")
-        return await self._ask(ctx, params.name, params.arguments or {})
+        return await self._ask(ctx, params.name, _arguments(params))
 
-    async def _answer_what_is_no_object(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Arguments that are no object get the same envelope as every other mistake, instead of MCP's bare error."""
-        if ctx.method != "tools/call" or ctx.params is None:
-            return await call_next(ctx)
-        arguments, name = ctx.params.get("arguments"), ctx.params.get("name")
-        if arguments is None or isinstance(arguments, dict) or not isinstance(name, str) or name not in self._families:
-            return await call_next(ctx)
-        result = await self._ask(ctx, name, arguments)
-        wire = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            wire.pop("resultType", None)
-        return wire
+    async def _prepare(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Before every message is handled: remember the way back, and let the engine answer what MCP would refuse."""
+        self._remember_legacy(ctx)
+        return await call_next(_with_any_arguments(ctx))
 
     async def _ask(self, ctx: Context, tool: str, arguments: object) -> types.CallToolResult:
-        self._remember_legacy(ctx)
         if self._telemetry and isinstance(arguments, dict):
             trace.get_current_span().set_attribute("headgate.operation", str(arguments.get("operation")))
         session = self._session(ctx)
@@ -146,15 +165,19 @@ class McpServer(Server[Session]):
     def _session(self, ctx: Context) -> Session:
         if ctx.request is None:
             return ctx.lifespan_context
-        return self.sessions.get(_session_key(ctx))
+        return self.sessions.get(self._session_key(ctx, ctx.request))
+
+    def _session_key(self, ctx: Context, request: Request) -> str | None:
+        """What identifies the session over HTTP; a header that the transport has not checked does not count."""
+        if self._proves_sessions and _is_legacy(ctx):
+            return request.headers.get("mcp-session-id")
+        token = get_access_token()
+        return f"principal:{(token.client_id, token.subject)!r}" if token else None
 
     def _remember_legacy(self, ctx: Context) -> None:
         """Keep the latest way back to each legacy client, for news of changed tools outside any request."""
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return
-        key = _session_key(ctx) if ctx.request is not None else ctx.lifespan_context.id
-        if key is not None:
-            self._listening[key] = ctx.session
+        if _is_legacy(ctx) and (ctx.request is None or self._session_key(ctx, ctx.request)):
+            self._listening[self._session(ctx).id] = ctx.session
 
     def create_initialization_options(
         self,
@@ -170,24 +193,28 @@ class McpServer(Server[Session]):
         )
 
 
-@asynccontextmanager
-async def _connection(_server: Server[Session]) -> AsyncIterator[Session]:
-    """The session of a connection that is one process's or one pipe's; over HTTP it serves only as a stand-in."""
-    session = Session()
-    try:
-        yield session
-    finally:
-        session.end()
+class _NoObject:
+    """Arguments that are no object, on their way through MCP's own checks to the engine, which names the mistake."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
 
 
-def _session_key(ctx: Context) -> str | None:
-    """What identifies the session over HTTP; a header that the transport has not checked does not count."""
-    if ctx.request is None:
-        return None
-    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        return ctx.request.headers.get("mcp-session-id")
-    token = get_access_token()
-    return f"principal:{token.client_id}:{token.subject}" if token else None
+def _with_any_arguments(ctx: Context) -> Context:
+    arguments = ctx.params.get("arguments") if ctx.method == "tools/call" and ctx.params else None
+    if arguments is None or isinstance(arguments, dict):
+        return ctx
+    return replace(ctx, params={**(ctx.params or {}), "arguments": {"": _NoObject(arguments)}})
+
+
+def _arguments(params: types.CallToolRequestParams) -> object:
+    arguments = params.arguments or {}
+    carried = arguments.get("")
+    return carried.value if isinstance(carried, _NoObject) else arguments
+
+
+def _is_legacy(ctx: Context) -> bool:
+    return ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS
 
 
 def _caller(ctx: Context) -> Caller:

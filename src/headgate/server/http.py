@@ -13,11 +13,10 @@ from mcp.server.auth.settings import AuthSettings
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import AnyHttpUrl
 from sse_starlette.sse import AppStatus
-from starlette.datastructures import Headers
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headgate.server.auth import OAuth
 from headgate.server.binding import McpServer
@@ -29,7 +28,6 @@ from headgate.server.signals import wait_for_signal
 __all__ = ["PATH", "Access", "Address", "http_app", "listen", "run_http"]
 
 PATH: Final = "/mcp"
-_FIRST_ERROR: Final = 400
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (recognized, so that it can be refused without names)
 
@@ -70,9 +68,9 @@ class Access:
     allowed_origins: tuple[str, ...] = ()
 
 
-def http_app(server: McpServer, address: Address, access: Access) -> ASGIApp:
+def http_app(server: McpServer, address: Address, access: Access) -> Starlette:
     """The ASGI application of a server: MCP on ``/mcp``, ``/health`` beside it."""
-    app = server.streamable_http_app(
+    return server.streamable_http_app(
         streamable_http_path=PATH,
         host=address.host,
         max_request_body_size=max_message_size(server.settings.limits),
@@ -82,7 +80,6 @@ def http_app(server: McpServer, address: Address, access: Access) -> ASGIApp:
         token_verifier=access.verifier,
         custom_starlette_routes=[Route("/health", _health), Route("/", _front(server))],
     )
-    return _EndSessions(app, server)
 
 
 def _security(address: Address, access: Access) -> TransportSecuritySettings:
@@ -137,27 +134,6 @@ def _front(server: McpServer) -> Callable[[Request], Awaitable[Response]]:
         return PlainTextResponse(text)
 
     return front
-
-
-class _EndSessions:
-    """Forgets what belongs to a legacy session once its client has ended it."""
-
-    def __init__(self, app: ASGIApp, server: McpServer) -> None:
-        self._app = app
-        self._server = server
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "DELETE":
-            await self._app(scope, receive, send)
-            return
-        session_id = Headers(scope=scope).get("mcp-session-id")
-
-        async def observe(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] < _FIRST_ERROR and session_id:
-                self._server.end_session(session_id)
-            await send(message)
-
-        await self._app(scope, receive, observe)
 
 
 def listen(address: Address) -> socket.socket:

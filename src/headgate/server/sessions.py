@@ -5,6 +5,7 @@ authenticated principal, and without one nothing, so that every request stands a
 """
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 from headgate.adapter.context import Session
@@ -18,8 +19,9 @@ IDLE_SECONDS: Final = 1800.0
 class Sessions:
     """The sessions that are alive, by the key that the transport has proved."""
 
-    def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(self, idle_seconds: float = IDLE_SECONDS, on_end: Callable[[Session], None] | None = None) -> None:
         self._idle_seconds = idle_seconds
+        self._on_end = on_end
         self._alive: dict[str, tuple[Session, float]] = {}
 
     def get(self, key: str | None) -> Session:
@@ -36,8 +38,12 @@ class Sessions:
     def end(self, key: str) -> None:
         """End one session, if it is alive."""
         found = self._alive.pop(key, None)
-        if found:
-            found[0].end()
+        if found is None:
+            return
+        session, _ = found
+        session.end()
+        if self._on_end:
+            self._on_end(session)
 
     def end_all(self) -> None:
         """End every session: the server stops."""
