@@ -6,7 +6,7 @@ elements and the depth. Only a value that those bounds do not clear is walked, t
 
 import math
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -25,7 +25,7 @@ _LONGEST_PLACE: Final = 200
 
 
 class _Place(NamedTuple):
-    value: object
+    value: Any
     path: str
     depth: int
 
@@ -88,7 +88,7 @@ def _walk(root: object, limits: Limits) -> None:
         elif isinstance(value, float):
             if not math.isfinite(value):
                 raise not_json(place.path)
-        elif isinstance(value, list | dict):
+        elif isinstance(value, list | tuple | dict):
             if place.depth > limits.max_nesting_depth:
                 raise too_large("max_nesting_depth", limits.max_nesting_depth, _depth(root))
             places.extend(_children(place, limits))
@@ -97,18 +97,17 @@ def _walk(root: object, limits: Limits) -> None:
 
 
 def _children(place: _Place, limits: Limits) -> Iterator[_Place]:
-    value = place.value
-    if isinstance(value, list):
-        if len(value) > limits.max_array_elements:
-            raise too_large("max_array_elements", limits.max_array_elements, len(value))
-        for index, child in enumerate(value):
+    if not isinstance(place.value, dict):
+        if len(place.value) > limits.max_array_elements:
+            raise too_large("max_array_elements", limits.max_array_elements, len(place.value))
+        for index, child in enumerate(place.value):
             yield _Place(child, f"{place.path}[{index}]", place.depth + 1)
-    elif isinstance(value, dict):
-        for key, child in value.items():
-            if not isinstance(key, str):
-                raise not_json(place.path)
-            _check_text(key, place.path, limits)
-            yield _Place(child, f"{place.path}.{key}" if place.path else key, place.depth + 1)
+        return
+    for key, child in place.value.items():
+        if not isinstance(key, str):
+            raise not_json(place.path)
+        _check_text(key, place.path, limits)
+        yield _Place(child, f"{place.path}.{key}" if place.path else key, place.depth + 1)
 
 
 def _check_text(text: str, path: str, limits: Limits) -> None:
@@ -167,14 +166,14 @@ def _first_bad_byte(raw: bytes) -> int | None:
     return None
 
 
-def _depth(root: object) -> int:
+def _depth(root: Any) -> int:
     depth, level = 0, [root]
     while level and depth < _DEEPEST_COUNTED:
         depth += 1
         level = [
             child
             for value in level
-            for child in (value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
-            if isinstance(child, list | dict)
+            for child in (value.values() if isinstance(value, dict) else value)
+            if isinstance(child, list | tuple | dict)
         ]
     return depth

@@ -132,7 +132,7 @@ def _batch(arguments: Mapping[str, object], limits: Limits) -> Batch:
         parsed = parse_stringified(items)
         items = items if parsed is None else parsed
         check_payload(items, limits)
-    if not isinstance(items, list):
+    if not isinstance(items, list | tuple):
         raise AqlError("VALIDATION_INVALID_TYPE", f"Parameter 'operations' expected 'array', got '{json_type(items)}'")
     if not items:
         raise AqlError("VALIDATION_OUT_OF_RANGE", "A batch must contain one operation or more")
