@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from mcp.client.stdio import StdioServerParameters
 
@@ -27,7 +27,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 class Servers:
     """What a client connects to, for each wire."""
 
-    def __enter__(self) -> "Servers":
+    def __enter__(self) -> Self:
         self._running = ExitStack()
         return self
 

@@ -68,12 +68,12 @@ async def test_what_a_handler_kept_for_a_session_is_gone_with_it(serve: Serve, e
     @adapter.execute
     async def execute_keeping(ctx: Context) -> None:
         """Keep something for the session."""
-        ctx.session.state["secret"] = "abc"
+        ctx.session.state["seen"] = "abc"
         kept.append(ctx.session)
 
     async with serve(adapter) as session:
         data_of(await session.execute("execute_keeping"))
-        assert kept[0].state == {"secret": "abc"}
+        assert kept[0].state == {"seen": "abc"}
         if ending == "dropped":
             session.drop()
     assert kept[0].state == {}

@@ -69,17 +69,13 @@ async def test_the_worked_example_ends_in_exactly_the_state_shown(aql: Aql, key:
             {"metadata": {"author": "bob"}},
             {"metadata": {**EVERYTHING["metadata"], "author": "bob"}},  # type: ignore[dict-item]
             id="objects merge key by key",
-            marks=pytest.mark.proves(
-                "spec-4.5.1-merge-recurses-into-objects", "spec-4.5.1-merge-keeps-absent-keys"
-            ),
+            marks=pytest.mark.proves("spec-4.5.1-merge-recurses-into-objects", "spec-4.5.1-merge-keeps-absent-keys"),
         ),
         pytest.param(
             {"metadata": {"origin": {"year": 2000}}},
             {"metadata": {**EVERYTHING["metadata"], "origin": {"place": "Athens", "year": 2000}}},  # type: ignore[dict-item]
             id="objects merge at every depth",
-            marks=pytest.mark.proves(
-                "spec-4.5.1-merge-recurses-into-objects", "spec-4.5.1-merge-keeps-absent-keys"
-            ),
+            marks=pytest.mark.proves("spec-4.5.1-merge-recurses-into-objects", "spec-4.5.1-merge-keeps-absent-keys"),
         ),
         pytest.param(
             {"metadata": {"tags": ["a", "b"]}},
@@ -118,9 +114,7 @@ async def test_input_is_merged(aql: Aql, key: str, changes: dict[str, Any], resu
     ids=["field", "object", "nested", "deeper"],
 )
 @pytest.mark.proves("spec-4.5.1-merge-null-removes-field", "spec-4.5.2-null-is-the-removal")
-async def test_null_removes_a_field_at_any_depth(
-    aql: Aql, key: str, changes: dict[str, Any], path: list[str]
-) -> None:
+async def test_null_removes_a_field_at_any_depth(aql: Aql, key: str, changes: dict[str, Any], path: list[str]) -> None:
     await create(aql, key)
     after = await change(aql, key, changes)
     holder, kept = after, dict(EVERYTHING)

@@ -154,9 +154,7 @@ async def test_unknown_parameters_are_refused_and_named(aql: Aql, key: str) -> N
     "intro-8.2.1-unknown-params-not-ignored",
     "intro-8.2.1-unknown-params-rejected",
 )
-async def test_an_unknown_parameter_is_refused_wherever_it_stands(
-    aql: Aql, key: str, request_: dict[str, Any]
-) -> None:
+async def test_an_unknown_parameter_is_refused_wherever_it_stands(aql: Aql, key: str, request_: dict[str, Any]) -> None:
     answer = await aql.call("mcp_aql_create", {"operation": "create_note", "note_id": key, **request_})
     assert error_of(answer, "VALIDATION_UNKNOWN_PARAM")["details"]["unknown_params"] == ["force"]
     assert await aql.runs(key) == []

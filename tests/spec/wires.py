@@ -68,9 +68,7 @@ class Aql:
         """The tool for a family, or the only one."""
         return f"{self.prefix}mcp_aql" if self.single else f"{self.prefix}mcp_aql_{family}"
 
-    async def result(
-        self, tool: str, arguments: Any, meta: Mapping[str, Any] | None = None
-    ) -> types.CallToolResult:
+    async def result(self, tool: str, arguments: Any, meta: Mapping[str, Any] | None = None) -> types.CallToolResult:
         """The raw answer of MCP to one tool call, whatever its arguments are."""
         params = {"name": tool, "arguments": arguments, **({"_meta": dict(meta)} if meta else {})}
         return await self.client.session.send_request(AnyToolCall(params=params), types.CallToolResult)

@@ -9,12 +9,12 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import StrEnum
 from itertools import count
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NotRequired
 from uuid import UUID
 
 import anyio
 from pydantic import BaseModel
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from headgate import (
     Adapter,
@@ -232,7 +232,7 @@ async def get_sample(
     size: Annotated[Literal["small", "large"], Param(description="How large")] = "small",
     words: Annotated[list[str] | None, Param(description="Some words")] = None,
     options: Annotated[dict[str, Any] | None, Param(description="Anything by name")] = None,
-    place: Annotated[Place | None, Param(description="Where")] = None,
+    place: Annotated[Place | None, Param(description="Where it is")] = None,
     day: Annotated[date | None, Param(description="A day")] = None,
     moment: Annotated[datetime | None, Param(description="A moment")] = None,
     ident: Annotated[UUID | None, Param(description="A unique id")] = None,
@@ -358,24 +358,20 @@ class _InnerMachine(Exception):
     pass
 
 
-def _deep() -> None:
-    raise FileNotFoundError(2, "No such file or directory", "/srv/app/secret/config.yaml")
+_EMPTY: Final[dict[str, object]] = {}
+_Kind = Literal["arithmetic", "lookup", "path", "class", "group", "answer", "upstream"]
 
 
 @world.execute
-async def execute_fault(
-    kind: Annotated[
-        Literal["arithmetic", "lookup", "path", "class", "group", "answer", "upstream"], Param(description="Which fault")
-    ],
-) -> object:
+async def execute_fault(kind: Annotated[_Kind, Param(description="Which fault")]) -> object:
     """Break in one of many ways."""
     match kind:
         case "arithmetic":
             return 1 // 0
         case "lookup":
-            return {}["no_such_key"]
+            return _EMPTY["no_such_key"]
         case "path":
-            return _deep()
+            raise FileNotFoundError(2, "No such file or directory", "/srv/app/secret/config.yaml")
         case "class":
             raise _InnerMachine("the inner machine stopped in /usr/lib/machine.py")
         case "group":
