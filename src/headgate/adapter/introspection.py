@@ -44,6 +44,15 @@ CONVENTIONS: Final[Mapping[str, str]] = {
 }
 """What the specification wants an adapter to document of its data (Spec 4.7, 10.3)."""
 
+EXTENSIONS: Final = (
+    *(f"introspect query '{query}'" for query in QUERIES[2:]),
+    "introspect parameters 'first' and 'after', and 'page' in _protocol: long lists come in pages",
+    "'problems' in the details of an error: every fault of a request at once",
+    "warning 'VALIDATION_STRINGIFIED_WARNING': a JSON text was read as the object or array that it holds",
+    "warning 'VALIDATION_UNKNOWN_PARAM_WARNING': outside strict mode, an unknown parameter was ignored",
+)
+"""What the specification wants listed of all that is added to it (Spec 10.2, 10.3)."""
+
 
 @dataclass(frozen=True)
 class Introspector:
@@ -226,7 +235,7 @@ class Introspector:
                 {"endpoint": family.name, "purpose": family.purpose, "operations": counts.get(family.name, 0)}
                 for family in self.exposure.profile.families
             ],
-            "extensions": [f"introspect query '{query}'" for query in QUERIES[2:]],
+            "extensions": list(EXTENSIONS),
             "conventions": dict(CONVENTIONS),
         }
 
