@@ -80,6 +80,7 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
         is_async=inspect.iscoroutinefunction(function),
         context_parameter=_context_parameter(hints),
         bind=binder(binary, added) if binary else None,
+        checked=True,
     )
 
 
@@ -129,7 +130,7 @@ def _argument(name: str, argument: inspect.Parameter, annotation: Any, hint: Hin
         required=required,
         default=None if required else argument.default,
         convert=hint.convert,
-        deprecated=_deprecation(annotation),
+        deprecated=_deprecation(annotation) if "deprecated" in schema else None,
     )
     return _Argument(parameter, hint)
 

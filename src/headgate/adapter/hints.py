@@ -13,6 +13,7 @@ from functools import cache
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from uuid import UUID
 
+import jsonschema_rs
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
@@ -23,7 +24,7 @@ from headgate.adapter.conversion import with_bytes
 from headgate.adapter.errors import AdapterError
 from headgate.adapter.parameters import Convert, Param, Schema
 from headgate.adapter.patch import Patch, patch_schema
-from headgate.adapter.text_formats import BASE64, DECIMAL
+from headgate.adapter.text_formats import BASE64, DECIMAL, FORMATS
 from headgate.protocol.inspection import MAX_SAFE_INTEGER
 
 __all__ = ["Hint", "hint_for"]
@@ -157,8 +158,18 @@ def _through_pydantic(annotation: Any, mode: JsonSchemaMode) -> Hint:
         raise AdapterError(f"the type {_name(annotation)} has no JSON form: {_why(error)}") from None
     definitions = {name: _tidy(definition) for name, definition in schema.pop("$defs", {}).items()}
     tidy = _named(annotation, _tidy(schema), definitions)
+    if mode == "validation":
+        _check(annotation, tidy, definitions)
     convert = None if _is_json_already(annotation) else _converter(adapter, tidy, definitions)
     return Hint(tidy, convert, definitions)
+
+
+def _check(annotation: Any, schema: Schema, definitions: Mapping[str, Schema]) -> None:
+    """Compile the schema of a type when it is first met, so that the many operations which use it need not."""
+    try:
+        jsonschema_rs.Draft202012Validator({**schema, "$defs": definitions}, validate_formats=True, formats=FORMATS)
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        raise AdapterError(f"the type {_name(annotation)} has a schema that cannot be used: {error}") from None
 
 
 def _why(error: PydanticUserError | PydanticSchemaGenerationError | PydanticInvalidForJsonSchema) -> str:
@@ -207,12 +218,13 @@ def _nullable(schema: Schema) -> Schema:
     if not isinstance(branches, list) or len(branches) != 2 or {"type": "null"} not in branches:
         return schema
     other: Schema = next((branch for branch in branches if branch != {"type": "null"}), {})
-    if not isinstance(other.get("type"), str) or "const" in other:
+    if "type" not in other or "const" in other:
         return schema
+    declared = [other["type"]] if isinstance(other["type"], str) else other["type"]
     merged = {
         **other,
         **{key: value for key, value in schema.items() if key != "anyOf"},
-        "type": [other["type"], "null"],
+        "type": [*declared, "null"],
     }
     return merged | {"enum": [*other["enum"], None]} if "enum" in other else merged
 
