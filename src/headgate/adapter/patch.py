@@ -53,21 +53,22 @@ def patch_schema(schema: Schema, definitions: Mapping[str, Schema], within: froz
     """
     name = str(schema.get("$ref", "")).removeprefix(_REF)
     target = definitions.get(name, schema)
-    properties = target.get("properties")
     if name in within:
         return {"type": "object"}
-    if not isinstance(properties, dict):
-        values = target.get("additionalProperties")
-        return {"type": "object", "additionalProperties": _or_null(values)} if values else {"type": "object"}
-    required = target.get("required", [])
     inside = within | {name} if name else within
+    others = target.get("additionalProperties")
+    if isinstance(others, dict):
+        others = _or_null(_mergeable(others, definitions, inside))
+    if "properties" not in target:
+        return {"type": "object", "additionalProperties": True if others is None else others}
+    required = target.get("required", [])
     return {
         "type": "object",
         "properties": {
             field: _field(child, definitions, inside, removable=field not in required)
-            for field, child in properties.items()
+            for field, child in target["properties"].items()
         },
-        "additionalProperties": target.get("additionalProperties", False),
+        "additionalProperties": False if others is None else others,
     }
 
 
@@ -84,21 +85,19 @@ def _mergeable(schema: Schema, definitions: Mapping[str, Schema], within: frozen
         if union in schema:
             branches = [_mergeable(branch, definitions, within) for branch in schema[union]]
             return {key: value for key, value in schema.items() if key != union} | {"anyOf": branches}
-    target = definitions.get(str(schema.get("$ref", "")).removeprefix(_REF), {})
-    if "properties" not in target:
+    target = definitions.get(str(schema.get("$ref", "")).removeprefix(_REF), schema)
+    if target.get("type") != "object":
         return schema
-    return patch_schema(schema, definitions, within) | {key: value for key, value in schema.items() if key != "$ref"}
+    said = {key: value for key, value in schema.items() if key not in ("$ref", "required")}
+    return said | patch_schema(schema, definitions, within)
 
 
-def _or_null(schema: Any) -> Any:
-    if not isinstance(schema, dict):
+def _or_null(schema: Schema) -> Schema:
+    declared: Any = schema.get("type", [])
+    types = [declared] if isinstance(declared, str) else declared
+    if not schema or "null" in types or {"type": "null"} in schema.get("anyOf", ()):
         return schema
-    declared: Any = schema.get("type")
-    if isinstance(declared, str):
-        nullable = {**schema, "type": [declared, "null"]}
-        return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
-    if isinstance(declared, list):
-        return schema if "null" in declared else {**schema, "type": [*declared, "null"]}
-    if not schema or {"type": "null"} in schema.get("anyOf", ()):
-        return schema
-    return {"anyOf": [schema, {"type": "null"}]}
+    if not types or "const" in schema:
+        return {"anyOf": [schema, {"type": "null"}]}
+    nullable = {**schema, "type": [*types, "null"]}
+    return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
