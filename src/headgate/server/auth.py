@@ -1,29 +1,37 @@
 """Who may call over HTTP: static tokens, or tokens that an OAuth authorization server signed."""
 
 import hashlib
+import logging
+import re
 import time
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 import jwt
 from mcp.server.auth.provider import AccessToken
 
+from headgate.server.addresses import is_loopback
 from headgate.server.settings import SettingError
 
 __all__ = ["JwtVerifier", "OAuth", "StaticToken", "StaticTokens", "read_token_file"]
 
+_LOG: Final = logging.getLogger("headgate")
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Only signatures with a public key: a shared secret would let every holder make tokens."""
 
 _LEEWAY_SECONDS: Final = 30
 _KEYS_KEPT_SECONDS: Final = 600.0
 _REFETCH_SECONDS: Final = 10.0
+_FETCH_SECONDS: Final = 5.0
 _SHORTEST_SECRET: Final = 16
+_SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
+_SHA256: Final = re.compile(r"[0-9A-Fa-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,8 @@ class StaticToken:
         """The token whose secret this is."""
         if len(secret) < _SHORTEST_SECRET:
             raise SettingError(f"The token of '{name}' is too short: use {_SHORTEST_SECRET} characters or more.")
+        if not _SENDABLE.fullmatch(secret):
+            raise SettingError(f"The token of '{name}' cannot be sent in a header: use ASCII without spaces.")
         return cls(name, hashlib.sha256(secret.encode()).hexdigest(), scopes)
 
 
@@ -46,7 +56,13 @@ class StaticTokens:
     """Checks bearer tokens against a fixed list. Hashes are compared, so that time tells nothing of a secret."""
 
     def __init__(self, tokens: tuple[StaticToken, ...]) -> None:
-        self._by_hash = {token.sha256: token for token in tokens}
+        self._by_hash: dict[str, StaticToken] = {}
+        for token in tokens:
+            same = self._by_hash.setdefault(token.sha256, token)
+            if same is not token:
+                raise SettingError(
+                    f"'{same.name}' and '{token.name}' have the same token: nobody could tell them apart."
+                )
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Who bears this token, if anybody."""
@@ -59,10 +75,10 @@ class StaticTokens:
 def read_token_file(path: Path) -> tuple[StaticToken, ...]:
     """The tokens of a TOML file: ``[tokens.NAME]`` with ``secret`` or ``sha256``, and ``scopes``."""
     try:
-        content = tomllib.loads(path.read_text())
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError:
         raise SettingError(f"The token file '{path}' cannot be read.") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingError(f"The token file '{path}' is not TOML: {error}") from None
     tokens = content.get("tokens")
     if not isinstance(tokens, dict) or not tokens or set(content) != {"tokens"}:
@@ -79,7 +95,7 @@ def _static_token(name: str, entry: Any, path: Path) -> StaticToken:
     secret, digest = entry.get("secret"), entry.get("sha256")
     if isinstance(secret, str) and digest is None:
         return StaticToken.from_secret(name, secret, tuple(scopes))
-    if isinstance(digest, str) and secret is None and len(digest) == 64:
+    if isinstance(digest, str) and secret is None and _SHA256.fullmatch(digest):
         return StaticToken(name, digest.lower(), tuple(scopes))
     raise SettingError(f"[tokens.{name}] in '{path}' needs either secret or sha256 (64 hexadecimal digits).")
 
@@ -93,67 +109,143 @@ class OAuth:
     jwks_url: str | None = None
     required_scopes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for what, url in (("issuer", self.issuer), ("address of the keys", self.jwks_url)):
+            if url is not None and not _is_safe(url):
+                raise SettingError(
+                    f"The OAuth {what} '{url}' is not a URL such as https://login.example.org "
+                    "(http counts for this machine alone)."
+                )
+        if self.is_resource and not _host(self.audience):
+            raise SettingError(
+                f"The OAuth audience '{self.audience}' is not a URL such as https://api.example.org/mcp."
+            )
 
-@dataclass(slots=True)
-class _Keys:
-    by_id: Mapping[str, jwt.PyJWK] = field(default_factory=dict)
-    fetched: float = float("-inf")
+    @property
+    def is_resource(self) -> bool:
+        """Whether the audience is the URL of a protected resource, and not just a name."""
+        return self.audience.startswith(("http://", "https://"))
+
+
+def _is_safe(url: str) -> bool:
+    """Whether keys fetched there can be believed: nobody between may answer instead."""
+    host = _host(url)
+    return host is not None and (url.startswith("https://") or (url.startswith("http://") and is_loopback(host)))
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A public key, and the algorithm that it is bound to, if its owner says so."""
+
+    key: Any
+    algorithm: str | None
 
 
 class JwtVerifier:
     """Checks signature, issuer, audience and times of JWT access tokens, with keys fetched from the issuer."""
 
-    def __init__(self, oauth: OAuth, http: httpx2.AsyncClient | None = None) -> None:
+    def __init__(self, oauth: OAuth, clock: Callable[[], float] = time.monotonic) -> None:
         self._oauth = oauth
-        self._http = http or httpx2.AsyncClient(timeout=10, follow_redirects=False)
-        self._keys = _Keys()
+        self._clock = clock
+        self._keys: Mapping[str, _Key] = {}
+        self._fetched = self._tried = float("-inf")
         self._fetching = anyio.Lock()
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Who bears this token, if it is good; nothing else is told."""
         try:
             header = jwt.get_unverified_header(token)
-            key = await self._key(str(header.get("kid", "")))
-            if key is None or header.get("alg") not in _ALGORITHMS:
+            algorithm = header.get("alg")
+            key = await self._key(str(header.get("kid", ""))) if algorithm in _ALGORITHMS else None
+            if key is None or key.algorithm not in (None, algorithm):
                 return None
             claims = jwt.decode(
                 token,
-                key,
-                algorithms=[str(header["alg"])],
+                key.key,
+                algorithms=[str(algorithm)],
                 audience=self._oauth.audience,
                 issuer=self._oauth.issuer,
                 leeway=_LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud"]},
             )
-        except (jwt.PyJWTError, httpx2.HTTPError, ValueError):
+            return _access_token(token, claims)
+        except (jwt.PyJWTError, ValueError, TypeError):
             return None
-        return _access_token(token, claims)
 
-    async def _key(self, key_id: str) -> jwt.PyJWK | None:
+    async def _key(self, key_id: str) -> _Key | None:
         """The key of that id. An unknown id fetches the keys anew, but not more often than a few times a minute."""
-        age = time.monotonic() - self._keys.fetched
-        if age > _KEYS_KEPT_SECONDS or (key_id not in self._keys.by_id and age > _REFETCH_SECONDS):
+        if self._wants_keys(key_id):
             async with self._fetching:
-                if time.monotonic() - self._keys.fetched > min(age, _REFETCH_SECONDS):
-                    self._keys = await self._fetch()
-        return self._keys.by_id.get(key_id)
+                if self._wants_keys(key_id):
+                    await self._fetch()
+        return self._keys.get(key_id)
 
-    async def _fetch(self) -> _Keys:
-        response = await self._http.get(self._oauth.jwks_url or await self._discover())
-        response.raise_for_status()
-        keys = jwt.PyJWKSet.from_dict(response.json()).keys
-        return _Keys({str(key.key_id or ""): key for key in keys}, time.monotonic())
+    def _wants_keys(self, key_id: str) -> bool:
+        now = self._clock()
+        known = key_id in self._keys and now - self._fetched < _KEYS_KEPT_SECONDS
+        return not known and now - self._tried > _REFETCH_SECONDS
 
-    async def _discover(self) -> str:
+    async def _fetch(self) -> None:
+        """Take the issuer's keys. While they cannot be had, those that are known still count."""
+        self._tried = self._clock()
+        try:
+            async with httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False) as http:
+                self._keys = _keys(await _json(http, self._oauth.jwks_url or await self._discover(http)))
+            self._fetched = self._clock()
+        except (httpx2.HTTPError, ValueError) as error:
+            _LOG.warning("the keys of %s cannot be fetched: %s", self._oauth.issuer, str(error) or "no answer")
+
+    async def _discover(self, http: httpx2.AsyncClient) -> str:
         """Where the issuer publishes its keys (RFC 8414, OpenID Connect Discovery)."""
-        base = self._oauth.issuer.rstrip("/")
-        for path in ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"):
-            response = await self._http.get(base + path)
-            if response.status_code == httpx2.codes.OK:
-                found = response.json().get("jwks_uri")
-                if isinstance(found, str):
-                    return found
-        raise ValueError("the issuer names no keys")
+        for url in _metadata_urls(self._oauth.issuer):
+            try:
+                metadata = await _json(http, url)
+            except (httpx2.HTTPStatusError, ValueError):
+                continue
+            found = metadata.get("jwks_uri")
+            if metadata.get("issuer") == self._oauth.issuer and isinstance(found, str) and _is_safe(found):
+                return found
+        raise ValueError("it does not say where they are")
+
+
+def _metadata_urls(issuer: str) -> list[str]:
+    parts = urlsplit(issuer.rstrip("/"))
+    root = f"{parts.scheme}://{parts.netloc}"
+    return [
+        f"{root}/.well-known/oauth-authorization-server{parts.path}",
+        f"{root}/.well-known/openid-configuration{parts.path}",
+        f"{root}{parts.path}/.well-known/openid-configuration",
+    ]
+
+
+async def _json(http: httpx2.AsyncClient, url: str) -> dict[str, Any]:
+    response = await http.get(url)
+    response.raise_for_status()
+    content = response.json()
+    if not isinstance(content, dict):
+        raise ValueError("the answer is no JSON object")  # noqa: TRY004  (a wrong value from elsewhere)
+    return content
+
+
+def _keys(content: Mapping[str, Any]) -> dict[str, _Key]:
+    """The keys of a JSON Web Key Set that signatures can be checked with; what is not understood is left out."""
+    keys: dict[str, _Key] = {}
+    for raw in content.get("keys") or ():
+        try:
+            if raw.get("use", "sig") == "sig":
+                keys[str(raw.get("kid", ""))] = _Key(jwt.PyJWK.from_dict(raw).key, raw.get("alg"))
+        except (jwt.PyJWTError, AttributeError, ValueError, TypeError):
+            continue
+    if not keys:
+        raise ValueError("there is none that could be used")
+    return keys
 
 
 def _access_token(token: str, claims: Mapping[str, Any]) -> AccessToken:

@@ -30,6 +30,7 @@ from headgate.engine.stages import Reply
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.server.descriptions import INPUT_SCHEMA, ToolCard, tool_cards
 from headgate.server.edge import Edge
+from headgate.server.messages import max_message_size
 from headgate.server.sessions import Sessions
 from headgate.server.settings import Settings
 from headgate.server.work import Work
@@ -115,7 +116,8 @@ class McpServer(Server[Session]):
 
     def streamable_http_app(self, **options: Any) -> Starlette:
         """The SDK's application, in which what belongs to a session also ends with it."""
-        app = super().streamable_http_app(**options)
+        size = max_message_size(self.settings.limits)
+        app = super().streamable_http_app(**{"max_request_body_size": size, **options})
         self._proves_sessions = not options.get("stateless_http")
         app.add_middleware(Edge, work=self._work, end_session=self.end_session)
         return app

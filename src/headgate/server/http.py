@@ -18,44 +18,16 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from headgate.server.addresses import Address
 from headgate.server.auth import OAuth
 from headgate.server.binding import McpServer
-from headgate.server.messages import max_message_size
 from headgate.server.sessions import IDLE_SECONDS
 from headgate.server.settings import SettingError
 from headgate.server.signals import wait_for_signal
 
-__all__ = ["PATH", "Access", "Address", "http_app", "listen", "run_http"]
+__all__ = ["PATH", "Access", "http_app", "run_http"]
 
 PATH: Final = "/mcp"
-_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (recognized, so that it can be refused without names)
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to listen."""
-
-    host: str
-    port: int
-
-    @classmethod
-    def parse(cls, text: str) -> "Address":
-        """``127.0.0.1:8765``, ``[::1]:8765`` or ``:8765``."""
-        host, _, port = text.rpartition(":")
-        if not port.isdigit() or int(port) > 65535:
-            raise SettingError(f"'{text}' is not HOST:PORT, such as 127.0.0.1:8765")
-        return cls(host.strip("[]") or "127.0.0.1", int(port))
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
-        return self.host in _LOOPBACK
-
-    @property
-    def netloc(self) -> str:
-        """Host and port as a URL writes them."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +45,6 @@ def http_app(server: McpServer, address: Address, access: Access) -> Starlette:
     return server.streamable_http_app(
         streamable_http_path=PATH,
         host=address.host,
-        max_request_body_size=max_message_size(server.settings.limits),
         session_idle_timeout=IDLE_SECONDS,
         transport_security=_security(address, access),
         auth=_auth_settings(address, access),
@@ -84,14 +55,14 @@ def http_app(server: McpServer, address: Address, access: Access) -> Starlette:
 
 def _security(address: Address, access: Access) -> TransportSecuritySettings:
     """Only requests that were meant for this server: a page that rebinds its name to this address gets nothing."""
-    if address.host in _EVERYWHERE and not access.allowed_hosts:
+    if address.is_everywhere and not access.allowed_hosts:
         raise SettingError(
             f"Listening on {address.host} needs --allow-host with the names that clients use, such as api.example.org"
         )
-    own = ["127.0.0.1", "localhost", "[::1]"] if address.is_loopback else []
+    own = ["127.0.0.1", "localhost", "[::1]", address.url_host] if address.is_loopback else []
     hosts = [*own, *access.allowed_hosts]
-    if address.host not in _EVERYWHERE and not address.is_loopback:
-        hosts.append(address.netloc.rpartition(":")[0])
+    if not address.is_everywhere and not address.is_loopback:
+        hosts.append(address.url_host)
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
         allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
@@ -118,8 +89,7 @@ def _auth_settings(address: Address, access: Access) -> AuthSettings | None:
 
 def _resource(address: Address, oauth: OAuth) -> AnyHttpUrl:
     """The identifier of this server: the audience where that is a URL, else where it listens."""
-    named = oauth.audience if oauth.audience.startswith(("http://", "https://")) else f"http://{address.netloc}{PATH}"
-    return AnyHttpUrl(named)
+    return AnyHttpUrl(oauth.audience if oauth.is_resource else f"http://{address.netloc}{PATH}")
 
 
 async def _health(_request: Request) -> Response:
@@ -136,21 +106,6 @@ def _front(server: McpServer) -> Callable[[Request], Awaitable[Response]]:
     return front
 
 
-def listen(address: Address) -> socket.socket:
-    """A socket that listens there, or a SettingError that says why not."""
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    try:
-        sock = socket.create_server((address.host, address.port), family=family, backlog=512)
-    except OSError as error:
-        raise SettingError(
-            f"Cannot listen on {address.netloc}: {error.strerror or 'not an address of this machine'}"
-        ) from None
-    # Connections inherit it. Without it each answer, which is sent in two parts, waits 40 ms for the client's receipt;
-    # asyncio does this only for sockets that it made itself.
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return sock
-
-
 class _Uvicorn(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -158,10 +113,8 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
-async def run_http(server: McpServer, sock: socket.socket, access: Access, grace_seconds: float) -> None:
+async def run_http(server: McpServer, app: Starlette, sock: socket.socket, grace_seconds: float) -> None:
     """Serve on a listening socket until a signal comes; requests in work are finished first."""
-    host, port = sock.getsockname()[:2]
-    app = http_app(server, Address(host, port), access)
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # it would cut answers that are still being streamed
     AppStatus.should_exit = False
     config = uvicorn.Config(
