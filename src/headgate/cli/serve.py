@@ -16,13 +16,14 @@ from headgate.cli.output import guarded
 from headgate.cli.requests_log import RequestsLog
 from headgate.cli.targets import load
 from headgate.protocol.limits import LIMIT_ROWS, Limits
+from headgate.server.addresses import Address, listen
 from headgate.server.auth import JwtVerifier, OAuth, StaticToken, StaticTokens, read_token_file
 from headgate.server.binding import McpServer
-from headgate.server.http import PATH, Access, Address, listen, run_http
+from headgate.server.http import PATH, Access, http_app, run_http
 from headgate.server.reload import watch
 from headgate.server.settings import SettingError, Settings, with_limits
 from headgate.server.stdio import run_stdio
-from headgate.sources.modules import load_adapter, module_file
+from headgate.sources.modules import forget_modules, load_adapter, module_file
 
 __all__ = ["serve"]
 
@@ -114,8 +115,10 @@ class Guarding:
         tuple[str, ...], _option("A web origin that may call; may be repeated.", "HEADGATE_ALLOW_ORIGIN")
     ] = ()
 
-    def access(self) -> Access:
+    def access(self, *, over_http: bool = True) -> Access:
         """The access that these options grant. HEADGATE_TOKEN in the environment is one more token."""
+        if not over_http and (self.tokens or self.oauth_issuer):
+            raise SettingError("--tokens and --oauth-issuer guard HTTP alone: add --http, or leave them out")
         open_access = Access(allowed_hosts=self.allow_host, allowed_origins=self.allow_origin)
         secret = os.environ.get("HEADGATE_TOKEN")
         if self.oauth_issuer:
@@ -164,8 +167,10 @@ def serve(
         source = _one_source(sources)
         address = Address.parse(http) if http else None
         log = RequestsLog(sys.stderr) if address and log_level in ("debug", "info") else None
-        server = McpServer(load(source), serving.settings(listeners=(log,) if log else ()))
-        access = guarding.access()
+        settings = serving.settings(listeners=(log,) if log else ())
+        access = guarding.access(over_http=address is not None)
+        sys.dont_write_bytecode |= reload  # bytecode is told apart only by size and whole seconds
+        server = McpServer(load(source), settings)
         async with anyio.create_task_group() as tasks:
             if reload:
                 tasks.start_soon(watch, server, *_reloading(source))
@@ -191,21 +196,23 @@ def _reloading(source: str | None) -> tuple[Any, list[Path]]:
         raise SettingError("--reload needs a source that is a Python module or file")
 
     def again() -> Adapter:
-        return load_adapter(source, again=True)
+        forget_modules(file.parent)
+        return load_adapter(source)
 
     return again, [file.parent]
 
 
 async def _serve_http(server: McpServer, address: Address, access: Access, *, is_demo: bool) -> None:
-    sock = listen(address)
-    where = Address(address.host, sock.getsockname()[1])
-    log = logging.getLogger("headgate")
-    log.info("%s", _banner(server, where))
-    if access.verifier is None and not where.is_loopback:
-        log.warning("anybody who can reach %s may call: add --tokens or --oauth-issuer", where.netloc)
-    if is_demo:
-        log.info("%s", _try_these(where))
-    await run_http(server, sock, access, _GRACE_SECONDS)
+    with listen(address) as sock:
+        where = Address(address.host, sock.getsockname()[1])
+        app = http_app(server, where, access)
+        log = logging.getLogger("headgate")
+        log.info("%s", _banner(server, where))
+        if access.verifier is None and not where.is_loopback:
+            log.warning("anybody who can reach %s may call: add --tokens or --oauth-issuer", where.netloc)
+        if is_demo:
+            log.info("%s", _try_these(where))
+        await run_http(server, app, sock, _GRACE_SECONDS)
 
 
 def _banner(server: McpServer, where: Address) -> str:

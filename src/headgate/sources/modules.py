@@ -3,6 +3,8 @@
 import importlib
 import importlib.util
 import sys
+import traceback
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
@@ -10,13 +12,13 @@ from headgate.adapter.adapter import Adapter
 from headgate.adapter.errors import AdapterError
 from headgate.adapter.suggestions import did_you_mean, nearest
 
-__all__ = ["load_adapter", "module_file"]
+__all__ = ["forget_modules", "load_adapter", "module_file"]
 
 
-def load_adapter(source: str, *, again: bool = False) -> Adapter:
-    """The adapter that a source names; ``again`` runs the module anew. An AdapterError says what is missing."""
-    where, _, name = source.rpartition(":") if ":" in source else (source, "", "")
-    module = _module(where, again=again)
+def load_adapter(source: str) -> Adapter:
+    """The adapter that a source names. An AdapterError says what is missing."""
+    where, name = _split(source)
+    module = _module(where)
     adapters = {key: value for key, value in vars(module).items() if isinstance(value, Adapter)}
     if not name:
         return _only_one(adapters, where)
@@ -29,9 +31,16 @@ def load_adapter(source: str, *, again: bool = False) -> Adapter:
 
 def module_file(source: str) -> Path | None:
     """The file behind a source that is loaded, to be watched."""
-    where = source.rpartition(":")[0] if ":" in source else source
-    module = sys.modules.get(_module_name(where))
-    return Path(module.__file__) if module is not None and module.__file__ else None
+    module = sys.modules.get(_module_name(_split(source)[0]))
+    return Path(module.__file__).resolve() if module is not None and module.__file__ else None
+
+
+def _split(source: str) -> tuple[str, str]:
+    """Where the module is, and the name of the adapter in it, if it is said."""
+    if ":" not in source or source.endswith(".py"):
+        return source, ""
+    where, _, name = source.rpartition(":")
+    return where, name
 
 
 def _only_one(adapters: dict[str, Adapter], where: str) -> Adapter:
@@ -43,28 +52,49 @@ def _only_one(adapters: dict[str, Adapter], where: str) -> Adapter:
 
 
 def _module_name(where: str) -> str:
-    return Path(where).stem if where.endswith(".py") else where
+    """The name to import by. A file gets one of its own: it may be called like a module that others need."""
+    return f"headgate_source_{Path(where).stem}" if where.endswith(".py") else where
 
 
-def _module(where: str, *, again: bool) -> ModuleType:
+def _module(where: str) -> ModuleType:
     name = _module_name(where)
-    if again:
-        sys.modules.pop(name, None)
-        importlib.invalidate_caches()
     try:
         return _from_file(Path(where), name) if where.endswith(".py") else _by_name(name)
     except AdapterError:
         raise
+    except SystemExit:
+        raise AdapterError(f"'{where}' cannot be loaded: it ends the program when it is imported") from None
     except Exception as error:
-        raise AdapterError(f"'{where}' cannot be loaded: {type(error).__name__}: {error}") from error
+        raise AdapterError(f"'{where}' cannot be loaded: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """What an author needs to know of an error in his module, in one line."""
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error}"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(place.filename).name}, line {place.lineno})"
+
+
+def forget_modules(folder: Path) -> None:
+    """Drop an author's modules in a folder, so that loading reads each anew: also those that others import."""
+    importlib.invalidate_caches()
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and Path(file).is_relative_to(folder) and not _is_foreign(name, Path(file)):
+            del sys.modules[name]
+
+
+def _is_foreign(name: str, file: Path) -> bool:
+    """Whether a module is none of the author's, although it lies in his folder: installed, or our own."""
+    return name.partition(".")[0] in ("headgate", "__main__") or "site-packages" in file.parts
 
 
 def _by_name(name: str) -> ModuleType:
     """Import a module, also from the folder that the command was started in."""
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
     if not all(part.isidentifier() for part in name.split(".")):
         raise AdapterError(f"'{name}' is neither a module such as 'package.module' nor a file such as 'library.py'")
+    _make_importable(Path.cwd())
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -76,10 +106,20 @@ def _by_name(name: str) -> ModuleType:
 def _from_file(path: Path, name: str) -> ModuleType:
     if not path.is_file():
         raise AdapterError(f"There is no file '{path}'")
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise AdapterError(f"'{path}' is not a Python file")
+    _make_importable(path.resolve().parent)
+    loader = SourceFileLoader(name, str(path.resolve()))
+    spec = ModuleSpec(name, loader, origin=loader.path)
+    spec.has_location = True
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
+
+
+def _make_importable(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
