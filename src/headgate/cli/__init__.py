@@ -1,11 +1,13 @@
 """The command line. Each command is a module of its own, imported only when it is used."""
 
+import os
+import re
 import sys
 
 from cyclopts import App, CycloptsError
 
 from headgate._version import __version__
-from headgate.cli.exits import USAGE
+from headgate.cli.exits import INTERRUPTED, OK, USAGE
 
 __all__ = ["app", "main"]
 
@@ -24,13 +26,25 @@ app.register_install_completion_command(help="Install completion for this shell 
 def main() -> None:
     """Run a command; whatever is wrong with its words is said in one line."""
     try:
-        sys.exit(app(exit_on_error=False, print_error=False, result_action="return_int_as_exit_code_else_zero"))
+        code = app(exit_on_error=False, print_error=False, result_action="return_int_as_exit_code_else_zero")
+        sys.stdout.flush()
     except CycloptsError as error:
-        print(f"headgate: {_one_line(error)}", file=sys.stderr)  # noqa: T201
-        sys.exit(USAGE)
+        sys.stderr.write(f"headgate: {_one_line(error)}\n")
+        code = USAGE
     except KeyboardInterrupt:
-        sys.exit(130)
+        code = INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough, such as head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = OK
+    sys.exit(code)
 
 
 def _one_line(error: CycloptsError) -> str:
-    return " ".join(str(error).split())
+    """What is wrong, in words that say nothing of Python."""
+    text = " ".join(str(error).split())
+    for type_name, words in _TYPES.items():
+        text = re.sub(rf" into {type_name}\.$", f" into {words}.", text)
+    return text
+
+
+_TYPES = {"int": "a whole number", "bool": "true or false"}

@@ -1,7 +1,8 @@
 """``headgate ops``: what a source offers."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, TypeAlias
 
 import orjson
 from cyclopts import Parameter
@@ -14,6 +15,7 @@ from headgate.cli.exits import FAILED, OK
 from headgate.cli.output import complain, console, guarded, print_json, print_line
 from headgate.cli.targets import Source, open_target
 from headgate.client.targets import Target
+from headgate.server.settings import SettingError
 
 __all__ = ["ops"]
 
@@ -33,19 +35,40 @@ def ops(
     async def work() -> int:
         async with open_target(source) as target:
             if search is not None:
-                found = await _data(target, {"query": "search", "name": search})
-                return _list(found["operations"], raw=found if json else None)
-            if name is not None:
-                return await _one(target, name, raw=json)
-            return _list_all(await _everything(target), raw=json)
+                show = await _found(target, search)
+            elif name is not None:
+                show = await _one(target, name)
+            else:
+                show = await _all(target)
+        return show(json)
 
     return guarded(work)
 
 
+_Show: TypeAlias = Callable[[bool], int]
+"""Prints what was asked for, as JSON or for people, and gives the exit code."""
+
+
 async def _data(target: Target, params: Mapping[str, object]) -> dict[str, Any]:
+    """What introspection answers; a refusal is the caller's mistake."""
     answer = await target.call("introspect", params)
     data = answer.get("data")
-    return data if isinstance(data, dict) else {"operations": []}
+    if isinstance(data, dict):
+        return data
+    raise SettingError((answer.get("error") or {}).get("message", "introspect gives no answer"))
+
+
+async def _found(target: Target, words: str) -> _Show:
+    if not words.strip():
+        raise SettingError("--search needs words, such as 'lend a book'")
+    data = await _data(target, {"query": "search", "name": words})
+    if not data["operations"]:
+        complain(f"Nothing matches '{words}'")
+    return partial(_list, data)
+
+
+async def _all(target: Target) -> _Show:
+    return partial(_list, await _everything(target))
 
 
 async def _everything(target: Target) -> dict[str, Any]:
@@ -55,64 +78,77 @@ async def _everything(target: Target) -> dict[str, Any]:
     while page and page["returned"]:
         more = await _data(target, {"query": "operations", "after": page["after"]})
         data["operations"] += more["operations"]
-        page = more.get("_protocol", {}).get("page") if more["operations"] else None
+        page = more.get("_protocol", {}).get("page")
     data.get("_protocol", {}).pop("page", None)
     return data
 
 
-def _list_all(data: dict[str, Any], *, raw: bool) -> int:
-    return _list(data["operations"], raw=data if raw else None)
-
-
-def _list(operations: Sequence[Mapping[str, Any]], *, raw: object) -> int:
-    if raw is not None:
-        print_json(raw, compact=True)
-        return OK
+def _list(data: Mapping[str, Any], raw: bool) -> int:
     terminal = console()
-    if not terminal.is_terminal:
-        for operation in operations:
+    if raw:
+        print_json(data, compact=True)
+    elif terminal.is_terminal:
+        terminal.print(_table(data["operations"]))
+    else:
+        for operation in data["operations"]:
             print_line("\t".join(operation[key] for key in ("name", "semantic_category", "endpoint", "description")))
-        return OK
+    return OK
+
+
+def _table(operations: Sequence[Mapping[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("operation", "category", "endpoint", "what it does"):
         table.add_column(column, no_wrap=column != "what it does")
     for operation in operations:
-        category = operation["semantic_category"]
         table.add_row(
-            operation["name"],
-            f"[{_COLOURS[category]}]{category}[/]",
-            operation["endpoint"],
+            escape(operation["name"]),
+            _coloured(operation["semantic_category"]),
+            escape(operation["endpoint"]),
             escape(operation["description"]),
         )
-    terminal.print(table)
-    return OK
+    return table
 
 
-async def _one(target: Target, name: str, *, raw: bool) -> int:
+def _coloured(category: str) -> str:
+    return f"[{_COLOURS.get(category, 'default')}]{escape(category)}[/]"
+
+
+async def _one(target: Target, name: str) -> _Show:
     data = await _data(target, {"query": "operations", "name": name})
-    operation = data.get("operation")
+    if data.get("operation"):
+        return partial(_show_one, data)
+    known = [found["name"] for found in (await _everything(target))["operations"]]
+    return partial(_show_none, data, f"There is no operation '{name}'{did_you_mean(nearest(name, known))}")
+
+
+def _show_none(data: Mapping[str, Any], complaint: str, raw: bool) -> int:
     if raw:
         print_json(data, compact=True)
-    elif operation:
-        _print_one(operation)
-    if operation:
-        return OK
-    known = [found["name"] for found in (await _everything(target))["operations"]]
-    complain(f"There is no operation '{name}'{did_you_mean(nearest(name, known))}")
+    complain(complaint)
     return FAILED
+
+
+def _show_one(data: Mapping[str, Any], raw: bool) -> int:
+    if raw:
+        print_json(data, compact=True)
+    else:
+        _print_one(data["operation"])
+    return OK
 
 
 def _print_one(operation: Mapping[str, Any]) -> None:
     terminal = console()
-    category = operation["semantic_category"]
-    terminal.print(f"[bold]{operation['name']}[/]  [{_COLOURS[category]}]{category}[/]  via {operation['mcpTool']}")
-    terminal.print(escape(operation["description"]), "\n")
+    category = _coloured(operation["semantic_category"])
+    terminal.print(
+        f"[bold]{escape(operation['name'])}[/]  {category}  via {escape(operation['mcpTool'])}", soft_wrap=True
+    )
+    terminal.print(escape(operation["description"]), soft_wrap=True)
+    terminal.print()
     for parameter in operation["parameters"]:
         _print_parameter(terminal, parameter)
     returns = operation["returns"]
-    terminal.print(
-        f"\nreturns {escape(returns['name'])}" + (f": {returns['description']}" if "description" in returns else "")
-    )
+    meaning = f": {returns['description']}" if "description" in returns else ""
+    terminal.print(f"\nreturns {escape(returns['name'] + meaning)}", soft_wrap=True)
     for example in operation.get("examples", ()):
         terminal.print(f"example {escape(orjson.dumps(example['request']).decode())}", soft_wrap=True)
 
@@ -125,6 +161,6 @@ def _print_parameter(terminal: Console, parameter: Mapping[str, Any]) -> None:
         if key in ("enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "format")
     ]
     facts = ", ".join([parameter["type"], needed, *constraints])
-    terminal.print(f"  [bold]{parameter['name']}[/]  {escape(facts)}", soft_wrap=True)
+    terminal.print(f"  [bold]{escape(parameter['name'])}[/]  {escape(facts)}", soft_wrap=True)
     if parameter.get("description"):
         terminal.print(f"      {escape(parameter['description'])}", soft_wrap=True)

@@ -1,8 +1,9 @@
 """What a person sees: colour and tables on a terminal, plain lines in a pipe."""
 
+import os
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TextIO
 
 import anyio
 import orjson
@@ -10,10 +11,10 @@ from rich.console import Console
 
 from headgate.adapter.errors import AdapterError
 from headgate.cli.exits import UNREACHABLE, USAGE
-from headgate.client.targets import TargetError
+from headgate.client.targets import TargetError, only
 from headgate.server.settings import SettingError
 
-__all__ = ["complain", "console", "guarded", "print_json", "print_line"]
+__all__ = ["complain", "console", "guarded", "is_coloured", "print_json", "print_line"]
 
 
 def console() -> Console:
@@ -39,9 +40,14 @@ def print_json(value: object, *, compact: bool) -> None:
         print_line(text)
 
 
+def is_coloured(stream: TextIO) -> bool:
+    """Whether colour belongs there: on a terminal whose owner has not said NO_COLOR."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
 def complain(message: str) -> None:
     """One line to standard error."""
-    label = "\x1b[31mheadgate:\x1b[0m" if sys.stderr.isatty() else "headgate:"
+    label = "\x1b[31mheadgate:\x1b[0m" if is_coloured(sys.stderr) else "headgate:"
     sys.stderr.write(f"{label} {' '.join(message.split())}\n")
 
 
@@ -49,15 +55,15 @@ def guarded(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """Run a command's work; what is known to go wrong becomes one line and an exit code."""
     try:
         return anyio.run(work)
-    except SettingError as error:
-        complain(str(error))
-        return USAGE
-    except (AdapterError, TargetError) as error:
-        complain(str(error))
-        return UNREACHABLE
+    except (SettingError, AdapterError, TargetError) as error:
+        return _report(error)
     except BaseExceptionGroup as group:
-        known = group.subgroup((SettingError, AdapterError, TargetError))
-        if known is None or len(known.exceptions) != len(group.exceptions):
-            raise
-        complain(str(known.exceptions[0]))
-        return UNREACHABLE
+        alone = only(group)
+        if isinstance(alone, SettingError | AdapterError | TargetError):
+            return _report(alone)
+        raise
+
+
+def _report(error: Exception) -> int:
+    complain(str(error))
+    return USAGE if isinstance(error, SettingError) else UNREACHABLE

@@ -2,6 +2,7 @@
 
 from typing import Final, TextIO
 
+from headgate.cli.output import is_coloured
 from headgate.engine import events
 
 __all__ = ["RequestsLog"]
@@ -15,7 +16,7 @@ class RequestsLog:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._coloured = stream.isatty()
+        self._coloured = is_coloured(stream)
 
     def __call__(self, event: events.Event) -> None:
         """Print the events that end an operation."""
@@ -30,8 +31,12 @@ class RequestsLog:
                 pass
 
     def _print(self, colour: str, operation: str, outcome: str, detail: str, subject: str | None) -> None:
-        who = f"  ({subject})" if subject else ""
+        who = f"  ({_printable(subject)})" if subject else ""
         shown = f"{colour}{outcome}{_PLAIN}" if self._coloured else outcome
-        name = "".join(character for character in operation if character.isprintable())[:_WIDTH]
-        self._stream.write(f"{name:<{_WIDTH}}  {shown}  {detail}{who}\n")
+        self._stream.write(f"{_printable(operation)[:_WIDTH]:<{_WIDTH}}  {shown}  {_printable(detail)}{who}\n")
         self._stream.flush()
+
+
+def _printable(text: str) -> str:
+    """What cannot steer a terminal: names and messages may hold what a client has sent."""
+    return "".join(character for character in text if character.isprintable())

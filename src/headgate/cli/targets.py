@@ -1,5 +1,6 @@
 """The source that ``call`` and ``ops`` speak to."""
 
+import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,6 +34,7 @@ def load(source: str | None) -> Adapter:
 async def open_target(source: str | None) -> AsyncIterator[Target]:
     """What a source names, ready to be called."""
     if source and source.startswith(("http://", "https://")):
+        logging.getLogger("mcp").addHandler(logging.NullHandler())  # what goes wrong is said once, by us
         async with connect(source, os.environ.get("HEADGATE_TOKEN")) as target:
             yield target
     else:

@@ -10,11 +10,18 @@ import orjson
 from headgate.adapter.adapter import Adapter
 from headgate.engine.pipeline import Engine
 
-__all__ = ["Envelope", "Target", "TargetError", "connect", "local"]
+__all__ = ["Envelope", "Target", "TargetError", "connect", "local", "only"]
 
 Envelope: TypeAlias = dict[str, Any]
 
 _INTROSPECT: Final = "introspect"
+_FIRST_ERROR: Final = 400
+_HINTS: Final[Mapping[int, str]] = {
+    401: "it wants a token that it accepts: set HEADGATE_TOKEN",
+    403: "it forbids access; the token may lack a scope",
+    404: "there is nothing; the address of an MCP server mostly ends with /mcp",
+    421: "it does not know itself by that name; its operator can add it with --allow-host",
+}
 
 
 class TargetError(Exception):
@@ -80,7 +87,7 @@ class _Remote:
         try:
             envelope = orjson.loads(result.content[0].text)
         except (orjson.JSONDecodeError, IndexError, AttributeError):
-            raise TargetError(f"The tool '{tool}' does not answer as MCP-AQL demands.") from None
+            envelope = None
         if not isinstance(envelope, dict):
             raise TargetError(f"The tool '{tool}' does not answer as MCP-AQL demands.")
         return envelope
@@ -93,23 +100,41 @@ async def connect(url: str, token: str | None = None) -> AsyncIterator[Target]:
     from mcp import Client, MCPError  # noqa: PLC0415
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    entered = False
+    last_status = 0
+
+    async def note(response: httpx2.Response) -> None:
+        nonlocal last_status
+        last_status = response.status_code
+
     try:
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            httpx2.AsyncClient(headers=_headers(token), timeout=60, event_hooks={"response": [note]}) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
             listed = (await client.list_tools()).tools
-            tools = [tool.name for tool in sorted(listed, key=_unlikely) if "mcp_aql" in tool.name]
-            if not tools:
-                raise TargetError(f"{url} has no tool of MCP-AQL.")
-            entered = True
-            yield _Remote(client, tools)
-    except* (MCPError, httpx2.HTTPError) as group:
-        if entered:
-            raise
-        raise TargetError(f"Cannot connect to {url}: {_reason(group)}") from None
+            yield _Remote(client, _aql_tools(listed, url))
+    except Exception as error:  # noqa: BLE001  (whatever it is, it is raised again, out of the groups it came in)
+        cause = only(error)
+        if isinstance(cause, MCPError | httpx2.HTTPError | httpx2.InvalidURL):
+            raise TargetError(f"Cannot talk to {url}: {_why(last_status, cause)}") from None
+        raise cause from None
+
+
+def _headers(token: str | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _why(status: int, cause: Exception) -> str:
+    if status >= _FIRST_ERROR:
+        return _HINTS.get(status, f"it answers with status {status}")
+    return str(cause) or "no answer"
+
+
+def _aql_tools(tools: Sequence[Any], url: str) -> list[str]:
+    found = [tool.name for tool in sorted(tools, key=_unlikely) if "mcp_aql" in tool.name]
+    if not found:
+        raise TargetError(f"{url} has no tool of MCP-AQL.")
+    return found
 
 
 def _unlikely(tool: Any) -> bool:
@@ -118,8 +143,8 @@ def _unlikely(tool: Any) -> bool:
     return not (tool.name.endswith("mcp_aql") or only_reads)
 
 
-def _reason(group: BaseExceptionGroup[Any]) -> str:
-    error = group.exceptions[0]
-    while isinstance(error, BaseExceptionGroup):
+def only(error: BaseException) -> BaseException:
+    """The error inside groups of one, in which task groups wrap whatever goes wrong."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
-    return str(error) or "no answer"
+    return error
