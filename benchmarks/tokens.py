@@ -1,0 +1,43 @@
+"""What the tools cost in tokens: every one that a host lists is read by the model before it starts."""
+
+from typing import Final
+
+import bpe_openai  # type: ignore[import-untyped]
+import orjson
+from mcp import Client
+
+from benchmarks.github import ROWS, discrete_tools, github
+from benchmarks.registry import catalogue
+from benchmarks.tables import Cell, Table
+from headgate import Adapter, Mode, mcp_server
+
+__all__ = ["TokenCosts", "tokens"]
+
+TokenCosts = dict[str, int]
+_ENCODING: Final = bpe_openai.get_encoding("o200k_base")
+_FEW, _MANY = 100, 10_000
+
+
+async def tokens() -> tuple[Table, TokenCosts]:
+    """The table of tokens, and the same by name."""
+    costs = {
+        f"{len(ROWS)} operations, semantic": await _listed(github(), Mode.SEMANTIC),
+        f"{len(ROWS)} operations, single": await _listed(github(), Mode.SINGLE),
+        f"{len(ROWS)} operations as discrete tools": _count(discrete_tools()),
+    }
+    for size in (_FEW, _MANY):
+        for mode in (Mode.SEMANTIC, Mode.SINGLE):
+            costs[f"{size:,} operations, {mode.value}"] = await _listed(catalogue(size), mode)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(costs.items())
+    return Table("tools/list in tokens (o200k)", ("", "tokens"), rows), costs
+
+
+async def _listed(adapter: Adapter, mode: Mode) -> int:
+    """The tools as a client gets them."""
+    async with Client(mcp_server(adapter, mode=mode)) as client:
+        listed = await client.list_tools()
+    return _count([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools])
+
+
+def _count(tools: list[dict[str, object]]) -> int:
+    return len(_ENCODING.encode_ordinary(orjson.dumps(tools).decode()))
