@@ -42,7 +42,7 @@ class Servers:
             case "memory":
                 return self._memory
             case "stdio":
-                return StdioServerParameters(command=str(HEADGATE), args=["serve", WORLD], env=ENVIRONMENT)
+                return stdio_server()
             case "http":
                 return self.url
 
@@ -53,6 +53,11 @@ class Servers:
     @cached_property
     def url(self) -> str:
         return self._running.enter_context(http_server())
+
+
+def stdio_server(*options: str) -> StdioServerParameters:
+    """The command that serves one client over its standard input and output."""
+    return StdioServerParameters(command=str(HEADGATE), args=["serve", WORLD, *options], env=ENVIRONMENT)
 
 
 @contextmanager

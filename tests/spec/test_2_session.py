@@ -1,13 +1,17 @@
 """Specification 2.3: what lives as long as a connection, and who the caller is."""
 
+from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
+from mcp.client.streamable_http import streamable_http_client
 
 from headgate import Adapter, Context, Session, mcp_server
 from headgate.engine.events import Event, Received
 from tests.spec.conftest import Connect, ConnectTo, Serve
-from tests.spec.wires import Aql, Envelope, Wire, data_of, error_of
+from tests.spec.servers import http_server
+from tests.spec.wires import Aql, Connections, Envelope, Era, Wire, connected, data_of, error_of
 
 pytestmark = pytest.mark.anyio
 
@@ -141,6 +145,37 @@ async def test_a_session_claimed_by_a_client_is_not_the_session_it_gets(connect:
         assert seen["scopes"] == []
         answer = await forger.call("mcp_aql_read", {"operation": "list_papers", "_meta": claim})
         assert warning_codes(answer) == ["DEPRECATION_WARNING"]
+
+
+SECRETS = {"ada": "the-token-of-ada-0", "bob": "the-token-of-bob-0"}
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server over HTTP that knows two callers by their tokens."""
+    tokens = tmp_path_factory.mktemp("tokens") / "tokens.toml"
+    tokens.write_text("".join(f'[tokens.{name}]\nsecret = "{secret}"\n' for name, secret in SECRETS.items()))
+    with http_server("--tokens", str(tokens)) as url:
+        yield url
+
+
+@pytest.mark.proves("spec-2.3.5-client-meta-never-identity", "spec-2.3.5-own-session-id-generated")
+async def test_over_http_a_caller_is_who_its_token_says_whatever_it_says_itself(
+    guarded: str, connections: Connections, era: Era
+) -> None:
+    async def who_is(name: str, **claims: object) -> dict[str, Any]:
+        async with httpx2.AsyncClient(headers={"authorization": f"Bearer {SECRETS[name]}"}) as http:
+            transport = streamable_http_client(guarded, http_client=http)
+            async with connections.open(connected(transport, Wire("http", era))) as aql:
+                seen = data_of(await aql.call("mcp_aql_read", {"operation": "get_session", **claims}))
+                assert isinstance(seen, dict)
+                return seen
+
+    ada = await who_is("ada")
+    assert (ada["subject"], ada["authenticated"]) == ("ada", True)
+    bob = await who_is("bob", _meta={"subject": "ada", "session_id": ada["session_id"]}, _session_id=ada["session_id"])
+    assert (bob["subject"], bob["authenticated"]) == ("bob", True)
+    assert bob["session_id"] != ada["session_id"]
 
 
 @pytest.mark.proves("spec-2.3.5-session-id-in-audit-log")

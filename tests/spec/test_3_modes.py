@@ -3,7 +3,8 @@
 import pytest
 
 from tests.spec.conftest import Serve
-from tests.spec.wires import Aql, error_of
+from tests.spec.servers import stdio_server
+from tests.spec.wires import Aql, Connections, Era, Wire, connected, error_of
 
 pytestmark = pytest.mark.anyio
 
@@ -45,6 +46,14 @@ async def test_the_same_adapter_is_served_in_each_mode_by_a_setting_alone(
     async with serve(mode=mode) as aql:
         assert set(await aql.tools()) == tools
         assert await not_served(aql) == []
+
+
+@pytest.mark.proves("spec-3.3-both-endpoint-modes-supported", "spec-10.1-both-endpoint-modes-supported")
+async def test_the_mode_is_chosen_by_an_option_of_the_command_line(connections: Connections, era: Era) -> None:
+    connection = connected(stdio_server("--mode", "single"), Wire("stdio", era), single=True)
+    async with connections.open(connection) as aql:
+        assert set(await aql.tools()) == {"mcp_aql"}
+        assert (await aql.introspect("operations"))["_protocol"]["mode"] == "single"
 
 
 @pytest.mark.proves("spec-3.3-one-endpoint-mode-supported")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from headgate import Adapter, AdapterError
 from tests.spec.wires import Aql, data_of, error_of
 
 pytestmark = pytest.mark.anyio
@@ -138,6 +139,19 @@ async def test_an_update_without_input_is_refused(aql: Aql, key: str) -> None:
     assert error["details"]["param_name"] == "input"
     assert error["details"]["operation"] == "update_note"
     assert await state(aql, key) == EVERYTHING
+
+
+@pytest.mark.proves("spec-4.5-update-fields-in-input", "ops-4.5-update-fields-in-input")
+def test_an_update_that_takes_its_fields_elsewhere_cannot_be_registered() -> None:
+    async def update_item(item_id: str, title: str) -> None:
+        """Change an item."""
+
+    async def update_thing(item_id: str, input: dict[str, str] | None = None) -> None:  # noqa: A002
+        """Change a thing, perhaps."""
+
+    for function in (update_item, update_thing):
+        with pytest.raises(AdapterError, match="input"):
+            Adapter("flat").update(function)
 
 
 @pytest.mark.proves("spec-4.5-update-fields-in-input", "ops-4.5-update-fields-in-input")

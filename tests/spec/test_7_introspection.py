@@ -153,9 +153,10 @@ async def test_a_long_list_can_be_read_to_its_end_page_by_page(serve: Serve) -> 
             page = await aql.introspect("operations", **({"after": after} if after else {}))
             read += [operation["name"] for operation in page["operations"]]
             more = page["_protocol"].get("page")
-            if more is None or len(read) == more["total"]:
+            assert more is not None
+            if len(read) == more["total"]:
                 break
-            after = read[-1]
+            after = more["after"]
         assert read == [*names, "introspect"]
 
 
