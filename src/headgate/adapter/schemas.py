@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 _REF: Final = "#/$defs/"
-_COPIED: Final = ("default", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "format")
+_COPIED: Final = ("default", "minimum", "maximum", "minLength", "maxLength", "pattern", "format")
 _WORDS: Final = {
     "exclusiveMinimum": "greater than {}",
     "exclusiveMaximum": "less than {}",
@@ -31,6 +31,7 @@ _WORDS: Final = {
 
 _BOUNDS: Final = {"minimum": "{} or more", "maximum": "{} or less"}
 _MAX_SAFE: Final = 2**53 - 1
+_NULL: Final = {"type": "null"}
 
 
 def dereference(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
@@ -158,8 +159,9 @@ def parameter_info(
     if description:
         info["description"] = description
     info.update({key: full[key] for key in _COPIED if key in full and not _is_beyond(key, full)})
-    if "const" in full:
-        info["enum"] = [full["const"]]
+    choices = _choices(full, definitions)
+    if choices is not None:
+        info["enum"] = choices
     if isinstance(full.get("items"), dict) and full["items"] and ref not in within:
         info["items"] = _items(full["items"], definitions, within | {ref} if ref else within)
     if full.get(SENSITIVE):
@@ -171,6 +173,21 @@ def parameter_info(
 def _items(schema: Schema, definitions: Mapping[str, Schema], within: frozenset[str]) -> dict[str, object]:
     info = parameter_info("item", schema, definitions, required=True, within=within)
     return {key: value for key, value in info.items() if key not in ("name", "required")}
+
+
+def _choices(schema: Schema, definitions: Mapping[str, Schema]) -> list[Any] | None:
+    """The allowed values, if they can be counted; a union of such types, or of one with null, has all of theirs."""
+    full = dereference(schema, definitions)
+    if "enum" in full:
+        return list(full["enum"])
+    if "const" in full:
+        return [full["const"]]
+    others = [branch for branch in full.get("anyOf", ()) if branch != _NULL]
+    counted = [_choices(branch, definitions) for branch in others]
+    if not counted or None in counted:
+        return None
+    nothing = [None] if len(others) < len(full["anyOf"]) else []
+    return [choice for choices in counted for choice in choices or ()] + nothing
 
 
 def _notes(schema: Schema) -> Iterator[str]:

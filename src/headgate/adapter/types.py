@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 import orjson
 
 from headgate.adapter.parameters import Schema
-from headgate.adapter.schemas import dereference, parameter_info, return_name, type_name
+from headgate.adapter.schemas import dereference, parameter_info, return_name
 from headgate.protocol.categories import Category
 
 __all__ = ["PROTOCOL_TYPES", "TypeDef", "returns_info", "type_from_schema"]
@@ -60,7 +60,7 @@ def type_from_schema(name: str, schema: Schema, definitions: Mapping[str, Schema
         return TypeDef(name, "object", description, fields=fields)
     branches = schema.get("anyOf") or schema.get("oneOf")
     if branches:
-        return TypeDef(name, "union", description, members=tuple(type_name(b, definitions) for b in branches))
+        return TypeDef(name, "union", description, members=tuple(return_name(b, definitions) for b in branches))
     return TypeDef(name, "scalar", description)
 
 
