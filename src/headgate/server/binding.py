@@ -71,9 +71,9 @@ class McpServer(Server[Session]):
             lifespan=self._connection,
             get_tool_input_schema=lambda _name: None,
             on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
             on_subscriptions_listen=self._news,
         )
+        self.add_request_handler("tools/call", types.CallToolRequestParams, self._call_tool)
         self.extensions[EXTENSION] = {"version": PROTOCOL_VERSION}
         self._telemetry = importlib.util.find_spec("opentelemetry.sdk") is not None
         if not self._telemetry:
@@ -138,7 +138,7 @@ class McpServer(Server[Session]):
     async def _list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return self._tools
 
-    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> HandlerResult:
         if params.name not in self._families:
             known = list(self._families)
             near = did_you_mean(nearest(params.name, known, 1)) or f". There is {', '.join(known)}."
@@ -150,7 +150,7 @@ class McpServer(Server[Session]):
         self._remember_legacy(ctx)
         return await call_next(_with_any_arguments(ctx))
 
-    async def _ask(self, ctx: Context, tool: str, arguments: object) -> types.CallToolResult:
+    async def _ask(self, ctx: Context, tool: str, arguments: object) -> HandlerResult:
         if self._telemetry and isinstance(arguments, dict):
             trace.get_current_span().set_attribute("headgate.operation", str(arguments.get("operation")))
         session = self._session(ctx)
@@ -237,15 +237,21 @@ async def _report(ctx: Context, current: float, total: float | None, message: st
     await ctx.session.report_progress(current, total, message)
 
 
-def _result(reply: Reply, session: Session, structured: bool) -> types.CallToolResult:
-    """The envelope as one text. A failure also says where to find it in the log, in a place that models do not read."""
-    trail = {"headgate/requestId": reply.request_id, "headgate/sessionId": session.id} if reply.failed else None
-    return types.CallToolResult(
-        content=[types.TextContent(text=reply.text)],
-        structured_content=orjson.loads(reply.text) if structured else None,
-        is_error=reply.is_error,
-        _meta=trail,
-    )
+def _result(reply: Reply, session: Session, structured: bool) -> dict[str, Any]:
+    """The envelope as one text. A failure also says where to find it in the log, in a place that models do not read.
+
+    It is written as MCP sends it: the SDK checks that form in any case, and its models would only be made to be undone.
+    """
+    result: dict[str, Any] = {
+        "resultType": "complete",
+        "content": [{"type": "text", "text": reply.text}],
+        "isError": reply.is_error,
+    }
+    if structured:
+        result["structuredContent"] = orjson.loads(reply.text)
+    if reply.failed:
+        result["_meta"] = {"headgate/requestId": reply.request_id, "headgate/sessionId": session.id}
+    return result
 
 
 def _tool(card: ToolCard) -> types.Tool:
