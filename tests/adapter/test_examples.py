@@ -106,6 +106,11 @@ def test_the_default_of_a_secret_is_never_an_example() -> None:
     assert example(Vault) == {"key": "***"}
 
 
+def test_a_default_is_the_best_example() -> None:
+    made = Operation("get_thing", Category.READ, nothing, (Parameter("one", {"type": "integer", "default": 9}),), "x")
+    assert [shown.params for shown in examples_of(made)] == [{"one": 9}]
+
+
 def test_an_example_of_changes_leaves_out_what_cannot_be_changed() -> None:
     async def update_book(book_id: str, input: Patch[Book]) -> None:  # noqa: A002
         """Change a book."""

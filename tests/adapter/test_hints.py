@@ -387,9 +387,16 @@ def test_an_annotation_that_cannot_be_hashed_works_like_any_other() -> None:
         pytest.param(typing_extensions.Never, "the type 'Never' has no JSON form", id="Never"),
         pytest.param(5, "the type '5' has no JSON form", id="not a type at all"),
         pytest.param(dict[str, type], "has no JSON form", id="inside another"),
+        pytest.param(Annotated[str, Field(pattern="(")], "cannot be used: unclosed group", id="a bad pattern"),
+        pytest.param(Annotated[int, Field(multiple_of=0)], "cannot be used: .*greater than 0", id="a bad bound"),
+        pytest.param(
+            Annotated[int, Field(json_schema_extra={"type": "nonsense"})],
+            "schema that cannot be used",
+            id="a bad schema",
+        ),
     ],
 )
-def test_a_type_without_a_json_form_is_refused_when_the_adapter_is_built(annotation: object, words: str) -> None:
+def test_a_type_that_cannot_be_served_is_refused_when_the_adapter_is_built(annotation: object, words: str) -> None:
     with pytest.raises(AdapterError, match=words):
         operation_of(annotation)
 

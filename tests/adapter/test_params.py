@@ -192,6 +192,12 @@ def test_a_parameter_cannot_be_named_like_a_field_of_every_request(name: str) ->
         Parameter(name, {})
 
 
+@pytest.mark.parametrize("declared", ["text", [], ["string", "text"]], ids=repr)
+def test_a_parameter_is_of_a_type_that_json_knows(declared: object) -> None:
+    with pytest.raises(AdapterError, match="'key' has no data type: it must be one of array, boolean, integer"):
+        Parameter("key", {"type": declared})
+
+
 def test_a_parameter_tells_what_its_schema_says() -> None:
     parameter = Parameter("key", {"type": "string", "description": "The key", "x-sensitive": True})
     assert (parameter.description, parameter.sensitive) == ("The key", True)

@@ -17,7 +17,7 @@ import jsonschema_rs
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic_core import SchemaError, core_schema
 
 from headgate.adapter.binary import Binary
 from headgate.adapter.conversion import with_bytes
@@ -156,6 +156,9 @@ def _through_pydantic(annotation: Any, mode: JsonSchemaMode) -> Hint:
         schema = adapter.json_schema(schema_generator=_Generator, mode=mode)
     except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema) as error:
         raise AdapterError(f"the type {_name(annotation)} has no JSON form: {_why(error)}") from None
+    except SchemaError as error:
+        why = str(error).splitlines()[-1].strip().removeprefix("error: ")
+        raise AdapterError(f"the type {_name(annotation)} cannot be used: {why}") from None
     definitions = {name: _tidy(definition) for name, definition in schema.pop("$defs", {}).items()}
     tidy = _named(annotation, _tidy(schema), definitions)
     if mode == "validation":

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from headgate.adapter.parameters import SENSITIVE, Schema
 from headgate.adapter.text_formats import BASE64, DECIMAL
+from headgate.protocol.requests import json_type
 
 __all__ = [
     "alternatives",
@@ -12,7 +13,6 @@ __all__ = [
     "dereference",
     "expected_type",
     "parameter_info",
-    "references",
     "return_name",
     "type_name",
 ]
@@ -70,19 +70,6 @@ def _under_index(schema: Schema, index: int) -> object:
     return first[index] if index < len(first) else schema.get("items")
 
 
-def references(schema: object) -> Iterator[str]:
-    """The names of all the schemas that this one refers to."""
-    if isinstance(schema, list):
-        for item in schema:
-            yield from references(item)
-    elif isinstance(schema, dict):
-        ref = schema.get("$ref")
-        if isinstance(ref, str) and ref.startswith(_REF):
-            yield ref.removeprefix(_REF)
-        for value in schema.values():
-            yield from references(value)
-
-
 def type_name(schema: Schema, definitions: Mapping[str, Schema]) -> str:
     """The name of a type: ``string``, ``Book``, ``string | string[]``. Enums go by the type of their values."""
     ref = schema.get("$ref")
@@ -104,21 +91,8 @@ def _declared(schema: Schema) -> str:
     if isinstance(declared, str):
         return declared
     values = schema.get("enum", [schema["const"]] if "const" in schema else [])
-    names = dict.fromkeys(_json_type(value) for value in values)
+    names = dict.fromkeys(json_type(value) for value in values)
     return " | ".join(names) or "any"
-
-
-def _json_type(value: object) -> str:
-    for kind, name in (
-        (bool, "boolean"),
-        (int, "integer"),
-        (float, "number"),
-        (str, "string"),
-        (list, "array"),
-    ):
-        if isinstance(value, kind):
-            return name
-    return "null" if value is None else "object"
 
 
 def _element(schema: Schema, definitions: Mapping[str, Schema]) -> str:
