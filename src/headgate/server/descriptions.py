@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from headgate.adapter.exposure import Exposure
@@ -52,7 +51,13 @@ class _Tool:
     has_index: bool = True
 
     def index(self, level: int) -> str:
-        return _LEVELS[level](self.operations) if self.has_index else ""
+        """What it holds, the poorer the higher the level."""
+        if not self.has_index:
+            return ""
+        if level < len(_NAMING):
+            return _NAMING[level](self.operations)
+        most = _MOST_GROUPS if self.family else 2 * _MOST_GROUPS
+        return _groups(round(most * _SHARES[level - len(_NAMING)]), self.operations)
 
 
 def tool_cards(operations: Mapping[str, Operation], exposure: Exposure, budget: int | None) -> list[ToolCard]:
@@ -104,7 +109,7 @@ def _indexes(tools: Sequence[_Tool], budget: int) -> list[str]:
     levels = [0] * len(tools)
     texts = [tool.index(0) for tool in tools]
     costs = [estimate(text) for text in texts]
-    while sum(costs) > budget and min(levels) < len(_LEVELS) - 1:
+    while sum(costs) > budget and min(levels) < _POOREST:
         place = min(range(len(tools)), key=lambda place: (levels[place], -costs[place]))
         levels[place] += 1
         texts[place] = tools[place].index(levels[place])
@@ -163,6 +168,7 @@ _PLURALS: Final = (
     ("ches", "ch"),
     ("shes", "sh"),
     ("sses", "ss"),
+    ("uses", "us"),
     ("xes", "x"),
     ("s", ""),
 )
@@ -174,10 +180,9 @@ def _common(group: Sequence[Sequence[str]]) -> str:
     return "_".join(column[0] for column in together)
 
 
-_LEVELS: Final[tuple[Callable[[Sequence[Operation]], str], ...]] = (
-    _with_parameters,
-    _names,
-    _by_verb,
-    *(partial(_groups, most) for most in (30, 20, 12, 8, 4, 0)),
-)
-"""From rich to poor."""
+_NAMING: Final[tuple[Callable[[Sequence[Operation]], str], ...]] = (_with_parameters, _names, _by_verb)
+"""The indexes that name every operation, from rich to poor. Where none has room, groups are counted."""
+
+_MOST_GROUPS: Final = 12
+_SHARES: Final = (1.0, 0.6, 0.3, 0.0)
+_POOREST: Final = len(_NAMING) + len(_SHARES) - 1

@@ -102,7 +102,7 @@ def _unknown(name: str, value: str, known: Iterable[str]) -> SettingError:
 
 
 def _at_least(least: int, value: object, name: str) -> int:
-    if not isinstance(value, int) or value < least:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise SettingError(f"{name} must be a whole number, {least} or more, not '{value}'")
     return value
 
