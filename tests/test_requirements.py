@@ -41,16 +41,17 @@ def rows() -> list[Row]:
 
 
 def marks() -> list[Mark]:
-    return [mark for path in sorted(TESTS.rglob("*.py")) for mark in marks_in(path)]
+    return [mark for path in sorted(TESTS.rglob("*.py")) for mark in marks_in(path, TESTS)]
 
 
-def marks_in(path: Path) -> Iterator[Mark]:
+def marks_in(path: Path, root: Path) -> Iterator[Mark]:
+    """The marks of a file, read without importing it."""
     module = ast.parse(path.read_text(encoding="utf-8"))
     outer = tuple(row for node in module.body if _assigns_pytestmark(node) for row in _proved(node))
     for name, function, inherited in _tests(module.body, outer):
         decorated = [row for decorator in function.decorator_list for row in _proved(decorator)]
-        place = f"{path.relative_to(TESTS)}::{name}"
-        yield Mark(place, "spec" in path.relative_to(TESTS).parts, (*inherited, *decorated))
+        inside = path.relative_to(root)
+        yield Mark(f"{inside}::{name}", inside.parts[0] == "spec", (*inherited, *decorated))
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -81,6 +82,39 @@ def _proved(node: ast.AST) -> Iterator[str]:
                 assert isinstance(argument, ast.Constant), f"line {call.lineno}: a row id must be written out"
                 assert isinstance(argument.value, str), f"line {call.lineno}: a row id is a text"
                 yield argument.value
+
+
+MARKED = """
+import pytest
+
+pytestmark = [pytest.mark.anyio, pytest.mark.proves("module")]
+
+@pytest.mark.proves("one", "two")
+def test_function(): ...
+
+@pytest.mark.parametrize("case", [pytest.param(1, marks=pytest.mark.proves("case")), 2])
+async def test_cases(case): ...
+
+@pytest.mark.proves("class")
+class TestClass:
+    pytestmark = pytest.mark.proves("inner")
+
+    def test_method(self): ...
+
+    def helper(self): ...
+"""
+
+
+def test_marks_are_found_on_functions_cases_classes_and_modules(tmp_path: Path) -> None:
+    folder = tmp_path / "spec"
+    folder.mkdir()
+    file = folder / "test_marked.py"
+    file.write_text(MARKED)
+    assert list(marks_in(file, tmp_path)) == [
+        Mark("spec/test_marked.py::test_function", True, ("module", "one", "two")),
+        Mark("spec/test_marked.py::test_cases", True, ("module", "case")),
+        Mark("spec/test_marked.py::TestClass::test_method", True, ("module", "class", "inner")),
+    ]
 
 
 def test_every_row_is_well_formed() -> None:

@@ -20,11 +20,6 @@ Serve: TypeAlias = Callable[..., AbstractAsyncContextManager[Aql]]
 
 
 @pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="session")
 def servers() -> Iterator[Servers]:
     """The servers, each started when it is first wanted."""
     with Servers() as started:

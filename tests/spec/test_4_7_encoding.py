@@ -37,7 +37,8 @@ BYTE_WIRES = [wire for wire in WIRES if wire.transport != "memory"]
 
 
 @pytest.fixture(
-    params=[pytest.param(wire, id=wire.name, marks=pytest.mark.xdist_group(wire.name)) for wire in BYTE_WIRES]
+    scope="module",
+    params=[pytest.param(wire, id=wire.name, marks=pytest.mark.xdist_group(wire.name)) for wire in BYTE_WIRES],
 )
 def raw(request: pytest.FixtureRequest, servers: Servers) -> Iterator[Raw]:
     """A line to a server that carries any bytes."""

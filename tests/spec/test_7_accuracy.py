@@ -13,6 +13,7 @@ from tests.spec.wires import Aql, Envelope, error_of
 pytestmark = pytest.mark.anyio
 
 CROSS_CUTTING = ["fields", "filter", "sort", "limit", "offset", "first", "after", "last", "before", "page", "dry_run"]
+OTHERS = ["verbose", "confirmation_token", "if_none_match", "element_type", "ctx", "self"]
 OF_TYPE: dict[str, Any] = {
     "boolean": True,
     "number": 1.5,
@@ -32,8 +33,13 @@ async def operations(aql: Aql) -> AsyncIterator[tuple[dict[str, Any], dict[str, 
         yield details, params
 
 
-async def send(aql: Aql, details: dict[str, Any], params: dict[str, Any]) -> Envelope:
-    return await aql.call(details["mcpTool"], {"operation": details["name"], "params": params})
+async def send(aql: Aql, details: dict[str, Any], *variants: dict[str, Any]) -> list[Envelope]:
+    """What the operation answers to each of several sets of parameters, asked for in one batch."""
+    requests = [{"operation": details["name"], "params": params} for params in variants]
+    if not requests:
+        return []
+    answer = await aql.call(details["mcpTool"], {"operations": requests})
+    return [item["result"] for item in answer["results"]]
 
 
 def is_valid(answer: Envelope) -> bool:
@@ -71,19 +77,18 @@ async def test_an_operation_fails_without_each_required_parameter_and_works_with
         required = {parameter["name"] for parameter in details["parameters"] if parameter["required"]}
         only = {name: value for name, value in params.items() if name in required}
         assert set(only) == required
-        assert is_valid(await send(aql, details, only))
-        for name in required:
-            answer = await send(aql, details, {key: value for key, value in only.items() if key != name})
-            error = error_of(answer, "VALIDATION_MISSING_PARAM")
-            assert f"'{name}'" in error["message"]
+        assert all(map(is_valid, await send(aql, details, only)))
+        without = {name: {key: value for key, value in only.items() if key != name} for name in required}
+        for name, answer in zip(without, await send(aql, details, *without.values()), strict=True):
+            assert f"'{name}'" in error_of(answer, "VALIDATION_MISSING_PARAM")["message"]
 
 
 @pytest.mark.proves("intro-8.1.1-parameter-names-match-handler", "intro-8.1.1-parameter-types-match-handler")
 async def test_an_operation_takes_every_parameter_under_its_name_with_the_default_shown(aql: Aql) -> None:
     async for details, params in operations(aql):
         shown = {p["name"]: p["default"] for p in details["parameters"] if "default" in p}
-        answer = await send(aql, details, {**shown, **params})
-        assert is_valid(answer), (details["name"], answer)
+        answers = await send(aql, details, {**shown, **params})
+        assert all(map(is_valid, answers)), (details["name"], answers)
 
 
 @pytest.mark.proves("intro-8.1.1-parameter-types-match-handler")
@@ -91,11 +96,10 @@ async def test_an_operation_refuses_a_value_of_another_type_than_the_one_shown(a
     tried = 0
     async for details, params in operations(aql):
         for parameter in details["parameters"]:
-            accepted = await accepted_types(aql, parameter["type"])
-            for other in set(OF_TYPE) - accepted:
-                answer = await send(aql, details, {**params, parameter["name"]: OF_TYPE[other]})
-                code = error_of(answer)["code"]
-                assert code == "VALIDATION_INVALID_TYPE", (details["name"], parameter, other)
+            others = set(OF_TYPE) - await accepted_types(aql, parameter["type"])
+            wrong = [{**params, parameter["name"]: OF_TYPE[other]} for other in others]
+            for answer in await send(aql, details, *wrong):
+                assert error_of(answer)["code"] == "VALIDATION_INVALID_TYPE", (details["name"], parameter)
                 tried += 1
     assert tried > 100
 
@@ -104,7 +108,7 @@ async def test_an_operation_refuses_a_value_of_another_type_than_the_one_shown(a
 async def test_an_operation_takes_no_parameter_that_is_not_shown(aql: Aql) -> None:
     async for details, params in operations(aql):
         shown = {parameter["name"] for parameter in details["parameters"]}
-        for name in [*CROSS_CUTTING, "verbose", "confirmation_token", "if_none_match", "element_type", "ctx", "self"]:
-            if name not in shown:
-                answer = await send(aql, details, {**params, name: "x"})
-                assert f"'{name}'" in error_of(answer, "VALIDATION_UNKNOWN_PARAM")["message"]
+        foreign = [name for name in (*CROSS_CUTTING, *OTHERS) if name not in shown]
+        answers = await send(aql, details, *({**params, name: "x"} for name in foreign))
+        for name, answer in zip(foreign, answers, strict=True):
+            assert f"'{name}'" in error_of(answer, "VALIDATION_UNKNOWN_PARAM")["message"]
