@@ -147,8 +147,10 @@ class McpServer(Server[Session]):
 
     async def _prepare(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Before every message is handled: remember the way back, and let the engine answer what MCP would refuse."""
+        if ctx.method == "tools/call":
+            return await call_next(_with_any_arguments(ctx))
         self._remember_legacy(ctx)
-        return await call_next(_with_any_arguments(ctx))
+        return await call_next(ctx)
 
     async def _ask(self, ctx: Context, tool: str, arguments: object) -> HandlerResult:
         if self._telemetry and isinstance(arguments, dict):
@@ -203,7 +205,7 @@ class _NoObject:
 
 
 def _with_any_arguments(ctx: Context) -> Context:
-    arguments = ctx.params.get("arguments") if ctx.method == "tools/call" and ctx.params else None
+    arguments = ctx.params.get("arguments") if ctx.params else None
     if arguments is None or isinstance(arguments, dict):
         return ctx
     return replace(ctx, params={**(ctx.params or {}), "arguments": {"": _NoObject(arguments)}})
