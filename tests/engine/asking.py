@@ -1,0 +1,79 @@
+"""An engine asked as a server would ask it, and its answers looked at as a client would see them."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from headgate import Adapter, Engine, EngineOptions
+from tests.support import has_spec_schemas, schema_errors
+
+__all__ = ["PYTHONS_WORDS", "TRACE", "answer", "ask", "engine_of", "error", "leaks", "not_an_envelope"]
+
+TRACE = re.compile(r"at\s+\S+", re.IGNORECASE)
+PYTHONS_WORDS = re.compile(
+    r"Traceback|[A-Za-z]+Error\b|Exception|NoneType|\bdict\b|\btuple\b|'str'|'int'|'float'|'bool'|\bNone\b|\bTrue\b"
+    r"|\bFalse\b|object at 0x|\bself\b|__\w+__|\.py\b|<class|<function|site-packages|pydantic|jsonschema|orjson"
+)
+
+
+def engine_of(*functions: Callable[..., Any], options: EngineOptions | None = None, **more: Any) -> Engine:
+    """An engine that serves these functions as READ operations."""
+    adapter = Adapter("things")
+    for function in functions:
+        adapter.read(function)
+    return Engine(adapter, options, **more)
+
+
+async def ask(engine: Engine, operation: str, **params: Any) -> dict[str, Any]:
+    """The envelope of one request."""
+    return await answer(engine, {"operation": operation, "params": params})
+
+
+async def answer(engine: Engine, arguments: object, **where: Any) -> dict[str, Any]:
+    """The envelope of raw arguments, which must have the demanded form."""
+    reply = await engine.call(arguments, **where)
+    envelope: dict[str, Any] = json.loads(reply.text)
+    assert not_an_envelope(envelope, is_introspection=_asks_introspect(arguments)) == []
+    assert reply.failed == (not envelope["success"])
+    return envelope
+
+
+async def error(engine: Engine, operation: str, **params: Any) -> dict[str, Any]:
+    """The error of one request, without the session that it names."""
+    envelope = await ask(engine, operation, **params)
+    assert envelope["success"] is False
+    found: dict[str, Any] = envelope["error"]
+    assert leaks(found["message"]) == []
+    found.get("details", {}).pop("session_id", None)
+    return found
+
+
+def not_an_envelope(envelope: dict[str, Any], *, is_introspection: bool = False) -> list[str]:
+    """What the specification's schemas have against an answer; nothing where they are not at hand."""
+    if not has_spec_schemas():
+        return []
+    if "results" in envelope:
+        return _not_a_batch(envelope)
+    problems = schema_errors(envelope, "operation-result")
+    if is_introspection and not envelope["success"]:
+        problems += schema_errors(envelope, "introspection-response")
+    return problems
+
+
+def _not_a_batch(envelope: dict[str, Any]) -> list[str]:
+    """A batch has its own schema, which has no room for the warnings that each result may have by itself."""
+    bare = {**envelope, "results": [{**item, "result": {**item["result"]}} for item in envelope["results"]]}
+    for item in bare["results"]:
+        item["result"].pop("warnings", None)
+    alone = [problem for item in envelope["results"] for problem in schema_errors(item["result"], "operation-result")]
+    return schema_errors(bare, "batch-operation") + alone
+
+
+def leaks(message: str) -> list[str]:
+    """What in a message sounds like a program and not like a person."""
+    return [*TRACE.findall(message), *PYTHONS_WORDS.findall(message)]
+
+
+def _asks_introspect(arguments: object) -> bool:
+    return isinstance(arguments, dict) and arguments.get("operation") == "introspect"

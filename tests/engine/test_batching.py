@@ -1,0 +1,319 @@
+"""Several operations in one request (Operations 7)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from headgate import Adapter, Context, Engine, EngineOptions, Limits, NotFound
+from headgate.engine.stages import Call, Scope
+from headgate.protocol.errors import ErrorDetail
+from headgate.safety.decisions import ALLOW, Confirm, Decision, Deny
+from tests.engine.asking import answer
+from tests.support import schema_errors
+
+pytestmark = pytest.mark.anyio
+
+MB = 1024 * 1024
+
+
+def library(**more: Any) -> Engine:
+    adapter = Adapter("library")
+    ran: list[str] = []
+
+    @adapter.create
+    async def create_book(title: str) -> list[str]:
+        """Add a book."""
+        ran.append(title)
+        return list(ran)
+
+    @adapter.create
+    async def create_text(size: int, letter: str = "x") -> str:
+        """Write a text."""
+        return letter * size
+
+    @adapter.create
+    async def create_trouble(kind: str) -> None:
+        """Make trouble."""
+        raise NotFound("trouble", kind) if kind == "typed" else RuntimeError(kind)
+
+    @adapter.create
+    async def create_warning(ctx: Context) -> int:
+        """Warn."""
+        ctx.warn("A_WARNING", "x")
+        return 1
+
+    @adapter.delete
+    async def delete_book(title: str) -> str:
+        """Remove a book."""
+        return title
+
+    return Engine(adapter, **more)
+
+
+def book(title: str, **beside: Any) -> dict[str, Any]:
+    return {"operation": "create_book", "params": {"title": title}, **beside}
+
+
+async def batch(engine: Engine, *items: object, **where: Any) -> dict[str, Any]:
+    return await answer(engine, {"operations": list(items)}, **where)
+
+
+async def test_operations_run_in_order_and_each_has_its_result() -> None:
+    assert await batch(library(), book("a"), book("b")) == {
+        "success": True,
+        "data": None,
+        "results": [
+            {"index": 0, "operation": "create_book", "result": {"success": True, "data": ["a"]}},
+            {"index": 1, "operation": "create_book", "result": {"success": True, "data": ["a", "b"]}},
+        ],
+        "summary": {"total": 2, "succeeded": 2, "failed": 0},
+    }
+
+
+BROKEN_ITEMS = [
+    pytest.param({"operation": "nonsense"}, "nonsense", "NOT_FOUND_OPERATION", id="an unknown operation"),
+    pytest.param({"operation": "create_book"}, "create_book", "VALIDATION_MISSING_PARAM", id="a missing parameter"),
+    pytest.param(
+        {"operation": "create_trouble", "kind": "typed"}, "create_trouble", "NOT_FOUND_RESOURCE", id="a typed error"
+    ),
+    pytest.param(
+        {"operation": "create_trouble", "kind": "x"}, "create_trouble", "INTERNAL_ERROR", id="a broken handler"
+    ),
+    pytest.param({}, "", "VALIDATION_MISSING_PARAM", id="an empty object"),
+    pytest.param({"operation": 5}, "", "VALIDATION_INVALID_TYPE", id="an operation that is no text"),
+    pytest.param(None, "", "VALIDATION_INVALID_TYPE", id="null"),
+    pytest.param("create_book", "", "VALIDATION_INVALID_TYPE", id="a text"),
+    pytest.param({"operations": [book("z")]}, "", "VALIDATION_INVALID_VALUE", id="a batch in a batch"),
+    pytest.param({"operation": "introspect"}, "introspect", "VALIDATION_MISSING_PARAM", id="introspection"),
+]
+
+
+@pytest.mark.parametrize(("item", "name", "code"), BROKEN_ITEMS)
+async def test_one_failure_stops_no_other_and_the_batch_succeeds(item: object, name: str, code: str) -> None:
+    envelope = await batch(library(), book("a"), item, book("b"))
+    assert envelope["summary"] == {"total": 3, "succeeded": 2, "failed": 1}
+    assert [result["operation"] for result in envelope["results"]] == ["create_book", name, "create_book"]
+    assert envelope["results"][1]["result"]["error"]["code"] == code
+    assert envelope["results"][2]["result"]["data"] == ["a", "b"]
+
+
+async def test_a_batch_of_nothing_but_failures_has_still_been_processed() -> None:
+    engine = library()
+    reply = await engine.call({"operations": [1, 2]})
+    assert (reply.failed, reply.is_error) == (False, False)
+    assert json.loads(reply.text)["summary"] == {"total": 2, "succeeded": 0, "failed": 2}
+
+
+async def test_an_operation_of_another_family_fails_alone() -> None:
+    envelope = await batch(library(), book("a"), {"operation": "delete_book", "title": "a"}, endpoint="create")
+    assert envelope["results"][1]["result"]["error"]["code"] == "VALIDATION_ENDPOINT_MISMATCH"
+    assert envelope["summary"]["succeeded"] == 1
+
+
+async def test_a_batch_sent_as_text_with_params_as_text_is_read() -> None:
+    text = json.dumps([{"operation": "create_book", "params": json.dumps({"title": "a"})}])
+    envelope = await answer(library(), {"operations": text})
+    assert envelope["results"][0]["result"]["data"] == ["a"]
+    assert envelope["results"][0]["result"]["warnings"][0]["code"] == "VALIDATION_STRINGIFIED_WARNING"
+
+
+async def test_warnings_stay_with_the_result_they_belong_to() -> None:
+    envelope = await batch(library(), {"operation": "create_warning"}, book("a"))
+    assert [len(item["result"].get("warnings", [])) for item in envelope["results"]] == [1, 0]
+
+
+async def test_a_long_name_is_repeated_only_in_part() -> None:
+    envelope = await batch(library(), {"operation": "x" * 100_000})
+    assert envelope["results"][0]["operation"] == "x" * 64
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"operations": []}, {"operations": "x"}, {"operations": [1], "params": {}}], ids=str
+)
+async def test_a_batch_that_is_none_fails_as_a_whole_without_details(arguments: object) -> None:
+    envelope = await answer(library(), arguments)
+    assert schema_errors(envelope, "batch-operation") == []
+    assert set(envelope["error"]) == {"code", "message"}
+
+
+# Halting for a confirmation.
+
+CONFIRM = ErrorDetail(
+    "CONFIRMATION_REQUIRED",
+    "This operation requires confirmation",
+    {
+        "operation": "delete_book",
+        "danger_level": "destructive",
+        "reasons": ["It is gone for good"],
+        "confirmation_token": "conf_abc123",
+        "expires_at": "2026-02-04T12:05:00Z",
+    },
+)
+
+
+def deletions_ask(call: Call, _scope: Scope) -> Decision:
+    return Confirm(CONFIRM) if call.operation.name == "delete_book" else ALLOW
+
+
+DELETION = {"operation": "delete_book", "params": {"title": "a"}}
+
+
+async def test_a_batch_halts_where_a_confirmation_is_needed() -> None:
+    envelope = await batch(
+        library(gate=deletions_ask), book("a"), {}, DELETION, book("b", _meta=1), {"operation": "x"}, 5
+    )
+    assert schema_errors(envelope, "batch-operation") == []
+    assert [item["index"] for item in envelope["results"]] == [0, 1]
+    halted = envelope["halted_at"]
+    assert (halted["index"], halted["operation"]) == (2, "delete_book")
+    assert halted["result"]["error"]["code"] == "CONFIRMATION_REQUIRED"
+    assert halted["result"]["error"]["details"]["confirmation_token"] == "conf_abc123"  # noqa: S105
+    assert envelope["pending_operations"] == [
+        {"index": 3, "operation": "create_book", "params": {"title": "b"}},
+        {"index": 4, "operation": "x"},
+        {"index": 5, "operation": ""},
+    ]
+    assert envelope["summary"] == {"total": 6, "succeeded": 1, "failed": 1, "halted": 1, "pending": 3}
+
+
+async def test_what_comes_after_the_halt_does_not_run() -> None:
+    engine = library(gate=deletions_ask)
+    await batch(engine, book("a"), DELETION, book("b"))
+    envelope = await batch(engine, book("c"))
+    assert envelope["results"][0]["result"]["data"] == ["a", "c"]
+
+
+async def test_what_is_pending_can_be_sent_again_as_it_stands() -> None:
+    engine = library(gate=deletions_ask)
+    halted = await batch(engine, DELETION, book("a"), {"operation": "create_book", "params": '{"title": "b"}'})
+    again = [{key: item[key] for key in ("operation", "params")} for item in halted["pending_operations"]]
+    assert (await batch(engine, *again))["summary"] == {"total": 2, "succeeded": 2, "failed": 0}
+
+
+async def test_a_batch_may_halt_with_its_first_and_with_its_last_operation() -> None:
+    engine = library(gate=deletions_ask)
+    first = await batch(engine, DELETION)
+    assert (first["results"], first["pending_operations"]) == ([], [])
+    last = await batch(engine, book("a"), DELETION)
+    assert last["summary"] == {"total": 2, "succeeded": 1, "failed": 0, "halted": 1, "pending": 0}
+
+
+async def test_a_single_operation_that_needs_a_confirmation_fails_with_the_token() -> None:
+    envelope = await answer(library(gate=deletions_ask), DELETION)
+    assert envelope["error"]["details"].items() >= (CONFIRM.details or {}).items()
+    assert (await library(gate=deletions_ask).call(DELETION)).is_error is False
+
+
+async def test_a_denied_operation_fails_and_the_batch_goes_on() -> None:
+    def nobody_deletes(call: Call, _scope: Scope) -> Decision:
+        denied = Deny(ErrorDetail("PERMISSION_DENIED", "Permission denied: 'no'"))
+        return denied if call.operation.name == "delete_book" else ALLOW
+
+    envelope = await batch(library(gate=nobody_deletes), DELETION, book("a"))
+    assert envelope["results"][0]["result"]["error"]["code"] == "PERMISSION_DENIED"
+    assert envelope["summary"] == {"total": 2, "succeeded": 1, "failed": 1}
+
+
+async def test_a_gate_that_breaks_lets_nothing_pass() -> None:
+    def broken(_call: Call, _scope: Scope) -> Decision:
+        raise KeyError("gate")
+
+    envelope = await answer(library(gate=broken), book("a"))
+    assert envelope["error"]["code"] == "INTERNAL_ERROR"
+
+
+# The limit of the answer.
+
+SMALL = EngineOptions(limits=Limits(max_response_size=MB, max_request_size=10 * MB, max_string_length=10 * MB))
+
+
+def text(size: int) -> dict[str, Any]:
+    return {"operation": "create_text", "params": {"size": size}}
+
+
+async def sized(engine: Engine, arguments: object) -> tuple[int, dict[str, Any]]:
+    reply = await engine.call(arguments)
+    return len(reply.text.encode()), json.loads(reply.text)
+
+
+async def test_an_answer_of_exactly_the_limit_is_given_and_one_byte_more_is_not() -> None:
+    engine = library(options=SMALL)
+    around = len('{"success":true,"data":""}')
+    size, envelope = await sized(engine, text(MB - around))
+    assert (size, envelope["success"]) == (MB, True)
+    _, envelope = await sized(engine, text(MB - around + 1))
+    assert envelope["error"]["code"] == "VALIDATION_PAYLOAD_TOO_LARGE"
+    assert envelope["error"]["message"] == (
+        f"Payload exceeds response_size limit of {MB} bytes: the operation ran, only its answer is withheld"
+        "; ask for less in one request"
+    )
+    details = envelope["error"]["details"]
+    assert (details["limit_type"], details["limit_value"], details["actual_value"]) == ("response_size", MB, MB + 1)
+
+
+async def test_an_answer_that_is_too_large_says_how_to_ask_for_less() -> None:
+    adapter = Adapter("x")
+
+    @adapter.read
+    async def list_things(first: int = 5, fields: str = "") -> str:
+        """List things."""
+        return "x" * 2 * MB
+
+    envelope = await answer(Engine(adapter, SMALL), {"operation": "list_things"})
+    assert envelope["error"]["message"].endswith("; narrow the request with first, fields")
+    assert "ran" not in envelope["error"]["message"]
+
+
+async def test_the_results_of_a_batch_never_exceed_the_limit_together() -> None:
+    engine = library(options=SMALL)
+    for sizes in ([MB // 2, MB // 3, MB // 3, 10], [MB * 2, 10], [MB - 4000, 4000, 10], [MB // 10] * 12):
+        size, envelope = await sized(engine, {"operations": [text(size) for size in sizes]})
+        assert size <= MB
+        codes = [item["result"].get("error", {}).get("code") for item in envelope["results"]]
+        assert "VALIDATION_PAYLOAD_TOO_LARGE" in codes
+        assert None in codes
+        assert len(codes) == len(sizes)
+
+
+async def test_as_many_operations_as_possible_are_all_answered_within_the_limit() -> None:
+    engine = library(options=SMALL)
+    most = MB // 768 - 1
+    for item in (text(MB), {"operation": "\u0001" * 70}, {"operation": "é" * 70}, {"operation": "create_text"}):
+        size, envelope = await sized(engine, {"operations": [item] * most})
+        assert size <= MB
+        assert envelope["summary"]["total"] == most
+
+
+async def test_a_halted_batch_keeps_the_limit_by_leaving_parameters_out() -> None:
+    engine = library(options=SMALL, gate=deletions_ask)
+    large = [book("y" * 600_000), book("z" * 600_000), book("short")]
+    size, envelope = await sized(engine, {"operations": [text(300_000), DELETION, *large]})
+    assert size <= MB
+    assert [("params" in item) for item in envelope["pending_operations"]] == [True, False, False]
+    assert schema_errors(envelope, "batch-operation") == []
+
+
+async def test_an_error_whose_details_are_too_large_is_told_without_them() -> None:
+    adapter = Adapter("x")
+
+    @adapter.read
+    async def get_thing() -> None:
+        """Get a thing."""
+        raise NotFound("thing", "x" * 2 * MB)
+
+    size, envelope = await sized(Engine(adapter, SMALL), {"operation": "get_thing"})
+    assert size < 1000
+    assert envelope["error"] == {"code": "NOT_FOUND_RESOURCE", "message": "Resource 'thing' not found"}
+
+
+async def test_a_request_that_is_repeated_in_its_error_keeps_the_limit() -> None:
+    engine = library(options=SMALL)
+    for params in (
+        {f"key_{number}_{'x' * 90}": 1 for number in range(50_000)},
+        {"title": {"k" * 5_000_000: 1}},
+        {"k" * 9_000_000: 1},
+    ):
+        size, envelope = await sized(engine, {"operation": "create_book", "params": params})
+        assert size < 100_000
+        assert envelope["success"] is False
