@@ -29,7 +29,7 @@ class Effort:
 
 
 FULL: Final = Effort(dispatch_rounds=100, mcp_rounds=100, builds=5)
-QUICK: Final = Effort(dispatch_rounds=20, mcp_rounds=10, builds=1)
+QUICK: Final = Effort(dispatch_rounds=20, mcp_rounds=10, builds=3)
 
 
 async def main(effort: Effort) -> list[Table]:
