@@ -455,6 +455,12 @@ def test_a_type_is_described_by_its_kind() -> None:
             {"members": ["string", "integer[]"]},
             id="union",
         ),
+        pytest.param(
+            {"anyOf": [{"allOf": [{"type": "integer"}, {"minimum": 3}]}, {}]},
+            "union",
+            {"members": ["integer", "any"]},
+            id="of all and of anything",
+        ),
         pytest.param({"$ref": "#/$defs/Other"}, "enum", {"values": ["x"]}, id="another name"),
     ],
 )
@@ -546,7 +552,8 @@ def test_answers_stay_the_same_when_the_adapter_grows() -> None:
     asked = introspector(adapter)
     adapter.add(Operation("get_more", Category.READ, nothing, summary="More"))
     assert "get_more" not in asked.operations
-    assert asked.answer("s", "operations", "list_books", None, None) == answer("operations", "list_books")
+    for _ in range(2):
+        assert asked.answer("s", "operations", "list_books", None, None) == answer("operations", "list_books")
 
 
 def test_large_bounds_are_said_in_words() -> None:

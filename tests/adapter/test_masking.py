@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from headgate import Operation, Param
+from headgate import Category, Operation, Param, Parameter
 from headgate.adapter.masking import MASK, masked, scrubbed, secrets_of
 from tests.adapter.making import operation, operation_of
 
@@ -142,6 +142,19 @@ def test_no_secret_of_some_length_survives(secret: str, before: str, after: str)
     if secret not in f"{before}{MASK}{after}":
         assert secret not in shown["message"]
     assert repr(secret)[1:-1] not in shown["repr"] or secret in MASK
+
+
+def test_a_type_that_is_a_union_of_itself_ends() -> None:
+    ring = {"anyOf": [{"$ref": "#/$defs/Ring"}, {"type": "string", "x-sensitive": True}]}
+    made = Operation(
+        "get_thing",
+        Category.READ,
+        operation_of,
+        (Parameter("x", {"$ref": "#/$defs/Ring"}),),
+        "Get a thing.",
+        definitions={"Ring": ring},
+    )
+    assert masked(made, {"x": "k1"}) == {"x": MASK}
 
 
 def test_the_mask_says_nothing_of_the_length() -> None:

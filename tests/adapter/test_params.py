@@ -172,6 +172,11 @@ def test_a_deprecation_can_be_given_as_a_plain_note() -> None:
     assert dict(made.deprecated_parameters) == {"x": Deprecated("Use y")}
 
 
+def test_a_deprecation_inside_a_union_counts() -> None:
+    made = operation_of(Annotated[str, Param(deprecated="Use y")] | None)
+    assert made.parameters[0].deprecated == Deprecated("Use y")
+
+
 def test_another_annotation_is_no_deprecation() -> None:
     assert operation_of(Annotated[str, "a note for people"]).parameters[0].deprecated is None
     assert operation_of(Annotated[str, Param(description="x")]).parameters[0].deprecated is None

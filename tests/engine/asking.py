@@ -40,12 +40,11 @@ async def answer(engine: Engine, arguments: object, **where: Any) -> dict[str, A
 
 
 async def error(engine: Engine, operation: str, **params: Any) -> dict[str, Any]:
-    """The error of one request, without the session that it names."""
+    """The error of one request."""
     envelope = await ask(engine, operation, **params)
     assert envelope["success"] is False
     found: dict[str, Any] = envelope["error"]
     assert leaks(found["message"]) == []
-    found.get("details", {}).pop("session_id", None)
     return found
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from headgate import (
     AqlError,
+    Binary,
     Caller,
     Conflict,
     Context,
@@ -444,6 +445,15 @@ async def test_a_default_that_the_author_wrote_reaches_the_handler() -> None:
         return [when, names]
 
     assert (await ask(engine_of(get_thing), "get_thing"))["data"] == ["2026-01-02", []]
+
+
+async def test_a_handler_gets_a_binary_with_its_media_type() -> None:
+    async def create_file(content: Binary) -> list[object]:
+        """Keep a file."""
+        return [len(content.data), content.mime_type]
+
+    envelope = await ask(engine_of(create_file), "create_file", content="AAE=", content_mime_type="image/png")
+    assert envelope["data"] == [2, "image/png"]
 
 
 async def test_an_engine_with_options_keeps_them() -> None:

@@ -1,12 +1,15 @@
 """What the pipeline refuses: the code, the words and the details of each (Spec 4 to 6; Operations 5.4, 6.3)."""
 
+from enum import Enum
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import pytest
 from pydantic import BaseModel
 
-from headgate import Adapter, Engine, EngineOptions, Limits, Mode, Param
+from headgate import Adapter, Category, Engine, EngineOptions, Limits, Mode, Operation, Param, Parameter
 from headgate.adapter.exposure import Exposure
+from headgate.adapter.introspection import Introspector
 from headgate.protocol.profiles import PROFILES
 from tests.engine.asking import answer, ask, engine_of, error
 
@@ -216,6 +219,69 @@ async def test_a_problem_is_told_with_what_repairs_it(
 ) -> None:
     found = await error(library(), "create_user", **params)
     assert found == {"code": code, "message": message, "details": {**details, "operation": "create_user"}}
+
+
+# Schemas that come from elsewhere.
+
+
+class Level(Enum):
+    LOW = 1
+
+
+async def nothing(**_: Any) -> None:
+    """Do nothing."""
+
+
+FOREIGN = [
+    ({"uniqueItems": True}, [1, 1], "Parameter 'x' is not valid: no item may stand twice"),
+    ({"contains": {"type": "null"}}, [1], "Parameter 'x' is not valid: an item of the demanded kind is missing"),
+    ({"propertyNames": {"pattern": "^a"}}, {"b": 1}, "Parameter 'x' is not valid: a key has the wrong form"),
+    ({"not": {"const": 1}}, 1, "Parameter 'x' is not valid: this value is excluded"),
+    ({"items": False}, [1], "Parameter 'x[0]' is not valid: the value breaks a rule of its type"),
+    ({"minProperties": 1}, {}, "Parameter 'x' must be 1 fields or more"),
+    ({"maxProperties": 0}, {"a": 1}, "Parameter 'x' must be 0 fields or fewer"),
+    ({"exclusiveMaximum": 5}, 5, "Parameter 'x' must be less than 5"),
+    ({"multipleOf": 5}, 6, "Parameter 'x' must be a multiple of 5"),
+    ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "Missing required parameter 'x.b'. Expected: any"),
+    (
+        {"oneOf": [{"type": "integer"}, {"minimum": 3}]},
+        5,
+        "Parameter 'x' is not valid: it fits more than one of the possible types",
+    ),
+    ({"oneOf": [{"type": "integer"}, {"type": "null"}]}, "a", "Parameter 'x' expected 'integer | null', got 'string'"),
+    ({"anyOf": [{"type": "integer", "minimum": 3}, {"type": "null"}]}, 1, "Parameter 'x' must be 3 or more"),
+    ({"allOf": [{"type": "integer"}, {"maximum": 3}]}, 4, "Parameter 'x' must be 3 or less"),
+    (
+        {"properties": {"a": {}}, "unevaluatedProperties": False},
+        {"b": 1},
+        "Unknown field(s) in 'x' for operation 'get_thing': 'b'",
+    ),
+    ({"anyOf": [{"const": "a"}, {"const": "b"}]}, "c", "Parameter 'x' must be one of: 'a', 'b'"),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "message"), FOREIGN, ids=[str(row[0]) for row in FOREIGN])
+async def test_whatever_a_schema_demands_is_told_in_words(schema: dict[str, Any], value: object, message: str) -> None:
+    adapter = Adapter("foreign")
+    adapter.add(Operation("get_thing", Category.READ, nothing, (Parameter("x", schema),), "Get a thing."))
+    assert (await error(Engine(adapter), "get_thing", x=value))["message"] == message
+
+
+async def test_a_parameter_whose_name_is_too_long_to_say_is_described() -> None:
+    adapter, name = Adapter("foreign"), "x" * 90
+    adapter.add(Operation("get_thing", Category.READ, nothing, (Parameter(name, {"type": "integer"}),), "Get a thing."))
+    found = await error(Engine(adapter), "get_thing", **{name: "a"})
+    assert found["message"] == "Parameter (with an odd name) expected 'integer', got 'string'"
+    assert found["details"]["param_name"] == name
+
+
+@pytest.mark.parametrize("value", [UUID(int=1), {"a": UUID(int=1)}, Level.LOW], ids=repr)
+async def test_what_only_a_caller_in_the_same_process_can_send_is_refused(value: object) -> None:
+    async def get_thing(thing_id: int) -> None:
+        """Get a thing."""
+
+    found = await error(engine_of(get_thing), "get_thing", thing_id=value)
+    assert found["code"] in ("VALIDATION_INVALID_VALUE", "VALIDATION_INVALID_TYPE")
 
 
 # Several problems at once: the first kind gives the code, and all are told.
@@ -439,9 +505,14 @@ async def test_an_unknown_query_of_introspection_names_the_known_ones() -> None:
     assert found["message"].endswith("Did you mean 'operations'?")
 
 
-async def test_every_other_failure_names_its_session() -> None:
-    envelope = await answer(library(), {"operation": "nonsense"})
-    assert envelope["error"]["details"]["session_id"].startswith("sess_")
+async def test_introspection_that_breaks_has_only_code_and_message_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> object:
+        raise KeyError("x")
+
+    monkeypatch.setattr(Introspector, "answer", broken)
+    envelope = await answer(library(), {"operation": "introspect", "query": "types"})
+    assert set(envelope["error"]) == {"code", "message"}
+    assert envelope["error"]["code"] == "INTERNAL_ERROR"
 
 
 async def test_only_what_the_caller_cannot_repair_is_an_error_of_the_tool() -> None:

@@ -4,7 +4,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
+from typing import Any, Final, NamedTuple, get_args
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
@@ -144,9 +144,8 @@ def _default(value: object) -> Schema:
 
 
 def _deprecation(annotation: Any) -> Deprecated | None:
-    if get_origin(annotation) is not Annotated:
-        return None
-    said = (item.deprecation for item in get_args(annotation)[1:] if isinstance(item, Param))
+    """What a ``Param`` says of it, on the type itself or on one of a union."""
+    said = (item.deprecation if isinstance(item, Param) else _deprecation(item) for item in get_args(annotation))
     return next((deprecation for deprecation in said if deprecation), None)
 
 

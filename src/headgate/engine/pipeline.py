@@ -246,24 +246,22 @@ class Engine:
         *,
         brief: bool = False,
     ) -> Encoded:
-        """The envelope of an error with a code. Secrets of the request stay out of it, the session goes into it."""
+        """The envelope of an error with a code. Secrets of the request stay out of it."""
         if operation is not None and request is not None and operation.has_secrets:
             error = _without_secrets(error, secrets_of(operation, request.params))
         name = request.operation if request else None
         if brief or name == INTROSPECT:
             error = ErrorDetail(error.code, error.message)
-        else:
-            trail = _trail(scope) if error.code.startswith("INTERNAL_") else {"session_id": scope.session.id}
-            error = ErrorDetail(error.code, error.message, {**(error.details or {}), **trail})
+        elif error.code.startswith("INTERNAL_"):
+            error = ErrorDetail(error.code, error.message, {**(error.details or {}), **_trail(scope)})
         if self._listeners:
             self._tell(events.Refused(*_about(scope), name, error))
         return self._failure(error)
 
     def _fail(self, error: BaseException, scope: Scope, operation: Operation | None, request: Request) -> Encoded:
         """The envelope when a handler broke. What broke is for the log alone."""
-        trace = "".join(traceback.format_exception(error))
-        if operation is not None:
-            trace = scrubbed(trace, secrets_of(operation, request.params))
+        secret = secrets_of(operation, request.params) if operation else frozenset()
+        trace = scrubbed("".join(traceback.format_exception(error)), secret)
         _LOG.error("%s failed in operation '%s'\n%s", scope.request_id, request.operation, trace)
         detail = refusals.internal_error(_trail(scope))
         if request.operation == INTROSPECT:

@@ -45,11 +45,10 @@ def validate(operation: Operation, params: Mapping[str, object], limits: Limits,
     """
     warnings: tuple[Notice, ...] = ()
     try:
-        is_valid = operation.validator.is_valid(params)
+        if not operation.validator.is_valid(params):
+            params, warnings = _repaired(operation, params, limits, strict=strict)
     except ValueError:  # something that only a caller in the same process can pass
         raise not_json("params") from None
-    if not is_valid:
-        params, warnings = _repaired(operation, params, limits, strict=strict)
     return Validated(_converted(operation, params), params, warnings)
 
 
