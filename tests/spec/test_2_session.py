@@ -11,7 +11,7 @@ from headgate import Adapter, Context, Session, mcp_server
 from headgate.engine.events import Event, Received
 from tests.spec.conftest import Connect, ConnectTo, Serve
 from tests.spec.servers import http_server
-from tests.spec.wires import Aql, Connections, Envelope, Era, Wire, connected, data_of, error_of
+from tests.spec.wires import Aql, Connections, Envelope, Era, Wire, connected, data_of, envelope_in, error_of
 
 pytestmark = pytest.mark.anyio
 
@@ -189,7 +189,7 @@ async def test_every_record_of_what_happened_carries_the_session(serve: Serve) -
     assert {event.session_id for event in heard} == {own}
 
 
-FAILURES: dict[str, tuple[str, dict[str, Any]]] = {
+FAILURES: dict[str, tuple[str, Any]] = {
     "validation": ("mcp_aql_read", {"operation": "get_note"}),
     "routing": ("mcp_aql_delete", {"operation": "get_note", "params": {"note_id": "n"}}),
     "unknown": ("mcp_aql_read", {"operation": "get_unheard_of"}),
@@ -197,13 +197,19 @@ FAILURES: dict[str, tuple[str, dict[str, Any]]] = {
     "denied": ("mcp_aql_read", {"operation": "get_vault", "params": {"key": "k"}}),
     "broken": ("mcp_aql_execute", {"operation": "execute_fault", "params": {"kind": "lookup"}}),
     "malformed": ("mcp_aql_read", {"params": {}}),
+    "introspection": ("mcp_aql_read", {"operation": "introspect"}),
+    "batch": ("mcp_aql_read", {"operations": []}),
+    "no-object": ("mcp_aql_read", ["get_note"]),
 }
 
 
 @pytest.mark.parametrize(("tool", "request_"), FAILURES.values(), ids=FAILURES)
 @pytest.mark.proves("spec-2.3.5-session-id-in-errors")
-async def test_a_failure_carries_the_session(aql: Aql, wire: Wire, tool: str, request_: dict[str, Any]) -> None:
-    carried = error_of(await aql.call(tool, request_))["details"]["session_id"]
+async def test_a_failure_carries_the_session(aql: Aql, wire: Wire, tool: str, request_: Any) -> None:
+    result = await aql.result(tool, request_)
+    error_of(envelope_in(result))
+    assert result.meta is not None
+    carried = result.meta["headgate/sessionId"]
     assert carried.startswith("sess_")
     if wire.keeps_sessions:
         assert carried == await session_id(aql)

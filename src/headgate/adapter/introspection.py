@@ -48,6 +48,7 @@ EXTENSIONS: Final = (
     *(f"introspect query '{query}'" for query in QUERIES[2:]),
     "introspect parameters 'first' and 'after', and 'page' in _protocol: long lists come in pages",
     "'problems' in the details of an error: every fault of a request at once",
+    "'headgate/requestId' and 'headgate/sessionId' in the _meta of MCP's result, when a call fails",
     "warning 'VALIDATION_STRINGIFIED_WARNING': a JSON text was read as the object or array that it holds",
     "warning 'VALIDATION_UNKNOWN_PARAM_WARNING': outside strict mode, an unknown parameter was ignored",
 )
