@@ -26,7 +26,12 @@ app.register_install_completion_command(help="Install completion for this shell 
 def main() -> None:
     """Run a command; whatever is wrong with its words is said in one line."""
     try:
-        code = app(exit_on_error=False, print_error=False, result_action="return_int_as_exit_code_else_zero")
+        code = app(
+            sys.argv[1:],
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_int_as_exit_code_else_zero",
+        )
         sys.stdout.flush()
     except CycloptsError as error:
         sys.stderr.write(f"headgate: {_one_line(error)}\n")

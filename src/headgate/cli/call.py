@@ -27,7 +27,10 @@ def call(
     ],
     source: Source = None,
     params: Annotated[
-        str | None, Parameter(help="All parameters as one JSON object; '-' reads it from standard input.")
+        str | None,
+        Parameter(
+            help="All parameters as one JSON object; '-' reads it from standard input.", allow_leading_hyphen=True
+        ),
     ] = None,
     json: Annotated[bool, Parameter(help="Print the whole envelope on one line.", negative=())] = False,
 ) -> int:

@@ -203,16 +203,21 @@ def _reloading(source: str | None) -> tuple[Any, list[Path]]:
 
 
 async def _serve_http(server: McpServer, address: Address, access: Access, *, is_demo: bool) -> None:
+    access.hosts(address)  # refused before anything listens
     with listen(address) as sock:
         where = Address(address.host, sock.getsockname()[1])
         app = http_app(server, where, access)
-        log = logging.getLogger("headgate")
-        log.info("%s", _banner(server, where))
-        if access.verifier is None and not where.is_loopback:
-            log.warning("anybody who can reach %s may call: add --tokens or --oauth-issuer", where.netloc)
-        if is_demo:
-            log.info("%s", _try_these(where))
+        _announce(server, where, is_open=access.verifier is None, is_demo=is_demo)
         await run_http(server, app, sock, _GRACE_SECONDS)
+
+
+def _announce(server: McpServer, where: Address, *, is_open: bool, is_demo: bool) -> None:
+    log = logging.getLogger("headgate")
+    log.info("%s", _banner(server, where))
+    if is_open and not where.is_loopback:
+        log.warning("anybody who can reach %s may call: add --tokens or --oauth-issuer", where.netloc)
+    if is_demo:
+        log.info("%s", _try_these(where))
 
 
 def _banner(server: McpServer, where: Address) -> str:

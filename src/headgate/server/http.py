@@ -28,6 +28,7 @@ from headgate.server.signals import wait_for_signal
 __all__ = ["PATH", "Access", "http_app", "run_http"]
 
 PATH: Final = "/mcp"
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,21 @@ class Access:
     oauth: OAuth | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+
+    def hosts(self, address: Address) -> list[str]:
+        """The names under which clients may reach a server there; a SettingError if nobody has said any."""
+        if address.is_everywhere and not self.allowed_hosts:
+            raise SettingError(
+                f"Listening on {address.host} needs --allow-host with the names that clients use, "
+                "such as api.example.org"
+            )
+        own = [] if address.is_everywhere else [address.url_host]
+        return [*(_LOOPBACK if address.is_loopback else ()), *own, *self.allowed_hosts]
+
+    def origins(self, address: Address) -> list[str]:
+        """The origins of web pages that may call a server there."""
+        own = [*_LOOPBACK, address.url_host] if address.is_loopback else []
+        return [*(form for host in own for form in (f"http://{host}", f"http://{host}:*")), *self.allowed_origins]
 
 
 def http_app(server: McpServer, address: Address, access: Access) -> Starlette:
@@ -55,21 +71,10 @@ def http_app(server: McpServer, address: Address, access: Access) -> Starlette:
 
 def _security(address: Address, access: Access) -> TransportSecuritySettings:
     """Only requests that were meant for this server: a page that rebinds its name to this address gets nothing."""
-    if address.is_everywhere and not access.allowed_hosts:
-        raise SettingError(
-            f"Listening on {address.host} needs --allow-host with the names that clients use, such as api.example.org"
-        )
-    own = ["127.0.0.1", "localhost", "[::1]", address.url_host] if address.is_loopback else []
-    hosts = [*own, *access.allowed_hosts]
-    if not address.is_everywhere and not address.is_loopback:
-        hosts.append(address.url_host)
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
-        allowed_origins=[
-            *(form for host in own for form in (f"http://{host}", f"http://{host}:*")),
-            *access.allowed_origins,
-        ],
+        allowed_hosts=[form for host in access.hosts(address) for form in (host, f"{host}:*")],
+        allowed_origins=access.origins(address),
     )
 
 

@@ -19,16 +19,23 @@ IDLE_SECONDS: Final = 1800.0
 class Sessions:
     """The sessions that are alive, by the key that the transport has proved."""
 
-    def __init__(self, idle_seconds: float = IDLE_SECONDS, on_end: Callable[[Session], None] | None = None) -> None:
+    def __init__(
+        self,
+        idle_seconds: float = IDLE_SECONDS,
+        *,
+        on_end: Callable[[Session], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._idle_seconds = idle_seconds
         self._on_end = on_end
+        self._clock = clock
         self._alive: dict[str, tuple[Session, float]] = {}
 
     def get(self, key: str | None) -> Session:
         """The session of this key, a new one if there is none; without a key, one that only this request knows."""
         if key is None:
             return Session()
-        now = time.monotonic()
+        now = self._clock()
         self._end_idle(now)
         found = self._alive.pop(key, None)
         session = found[0] if found else Session()
