@@ -5,6 +5,7 @@ import os
 import queue
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -27,10 +28,10 @@ PATIENCE = 30.0
 _OURS = ("HEADGATE_", "MCP_AQL_", "NO_COLOR", "FORCE_COLOR", "COLUMNS")
 
 
-def environment(**more: str) -> dict[str, str]:
+def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of a child: this one without settings of ours, and with the tests importable."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
-    return {**plain, "PYTHONPATH": str(ROOT), **more}
+    return {**plain, "PYTHONPATH": str(ROOT), **(more or {})}
 
 
 def until(condition: Callable[[], T], what: str = "it", seconds: float = PATIENCE) -> T:
@@ -42,13 +43,12 @@ def until(condition: Callable[[], T], what: str = "it", seconds: float = PATIENC
     return found
 
 
-def run(*words: str, given: str = "", cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     return subprocess.run(
         [HEADGATE, *words],
-        input=given,
-        cwd=cwd,
-        env=environment(**variables),
+        input="",
+        env=environment(env),
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -105,13 +105,13 @@ class Serving:
 
 
 @contextmanager
-def _started(words: tuple[str, ...], variables: Mapping[str, str], cwd: Path | None) -> Iterator[Serving]:
+def _started(words: tuple[str, ...], env: Mapping[str, str] | None, cwd: Path | None) -> Iterator[Serving]:
     with subprocess.Popen(
         [HEADGATE, "serve", *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment(**variables),
+        env=environment(env),
         cwd=cwd,
     ) as process:
         assert process.stderr
@@ -127,17 +127,30 @@ def _started(words: tuple[str, ...], variables: Mapping[str, str], cwd: Path | N
 
 
 @contextmanager
-def serve_http(*words: str, cwd: Path | None = None, **variables: str) -> Iterator[Serving]:
-    """A server on a free port of loopback, ready to be called."""
-    with _started((*words, "--http", "127.0.0.1:0"), variables, cwd) as serving:
+def serve_http(
+    *words: str, port: int = 0, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> Iterator[Serving]:
+    """A server on loopback, ready to be called: on a free port that it tells, or on a given one."""
+    with _started((*words, "--http", f"127.0.0.1:{port}"), env, cwd) as serving:
 
         def address() -> str:
             assert serving.process.poll() is None, serving.log.text
+            if port:
+                return f"http://127.0.0.1:{port}/mcp" if is_listening(port) else ""
             found = re.search(r"^  (http://127\.0\.0\.1:\d+/mcp)$", "\n".join(serving.log.seen), re.MULTILINE)
             return found.group(1) if found else ""
 
         serving.url = until(address, "the server")
         yield serving
+
+
+def is_listening(port: int) -> bool:
+    """Whether a connection to that port of loopback is taken."""
+    try:
+        socket.create_connection(("127.0.0.1", port), PATIENCE).close()
+    except OSError:
+        return False
+    return True
 
 
 INITIALIZE: dict[str, Any] = {
@@ -227,11 +240,9 @@ class Pipes:
 
 
 @contextmanager
-def serve_pipes(
-    *words: str, source: str = WORKSHOP, greet: bool = True, cwd: Path | None = None, **variables: str
-) -> Iterator[Pipes]:
+def serve_pipes(*words: str, greet: bool = True, env: Mapping[str, str] | None = None) -> Iterator[Pipes]:
     """A server on pipes; with the handshake of the legacy era, unless told otherwise."""
-    with _started((source, *words), variables, cwd) as serving:
+    with _started((WORKSHOP, *words), env, None) as serving:
         assert serving.process.stdout
         pipes = Pipes(serving, Lines(serving.process.stdout))
         if greet:

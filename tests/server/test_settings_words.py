@@ -19,8 +19,8 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "profile": (
         {"profile": "databse"},
         (
-            "'databse' is not a value of profile; known are crude, crude_authorize, discover, database, device, content. "
-            "Did you mean 'database'?"
+            "'databse' is not a value of profile; known are crude, crude_authorize, discover, database, device, "
+            "content. Did you mean 'database'?"
         ),
     ),
     "concurrency": (
@@ -47,8 +47,8 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "long prefix": (
         {"prefix": "a" * 19 + "_"},
         (
-            f"The tool prefix '{'a' * 19}_' must be lower-case letters, digits and underscores, end with an underscore and "
-            "have fewer than 20 characters, such as 'github_'."
+            "The tool prefix 'aaaaaaaaaaaaaaaaaaa_' must be lower-case letters, digits and underscores, end with an "
+            "underscore and have fewer than 20 characters, such as 'github_'."
         ),
     ),
 }
