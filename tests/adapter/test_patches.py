@@ -263,7 +263,7 @@ def test_an_identifier_in_a_free_form_input_is_refused(kind: Any) -> None:
     assert error.code == "VALIDATION_UNKNOWN_FIELD"
     assert error.message == (
         "Unknown field(s) in 'input' for operation 'update_thing': 'thing_id'"
-        "; what says which resource is meant stands beside 'input'"
+        "; identifiers stand beside 'input', not in it"
     )
 
 

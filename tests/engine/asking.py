@@ -12,9 +12,11 @@ __all__ = ["PYTHONS_WORDS", "TRACE", "answer", "ask", "engine_of", "error", "lea
 
 TRACE = re.compile(r"at\s+\S+", re.IGNORECASE)
 PYTHONS_WORDS = re.compile(
-    r"Traceback|[A-Za-z]+Error\b|Exception|NoneType|\bdict\b|\btuple\b|'str'|'int'|'float'|'bool'|\bNone\b|\bTrue\b"
-    r"|\bFalse\b|object at 0x|\bself\b|__\w+__|\.py\b|<class|<function|site-packages|pydantic|jsonschema|orjson"
+    r"Traceback|[A-Za-z]+Error\b|Exception|NoneType|object at 0x|__\w+__|\.py\b|<class|<function|site-packages"
+    r"|(?:expected|got) '(?:str|int|float|bool|list|bytes|dict|tuple)\b"
+    r"|(?<!')\b(?:dict|tuple|None|True|False|self|pydantic|orjson)\b"
 )
+"""In quotes, a word such as 'True' is the caller's own."""
 
 
 def engine_of(*functions: Callable[..., Any], options: EngineOptions | None = None, **more: Any) -> Engine:

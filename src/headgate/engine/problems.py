@@ -156,7 +156,7 @@ class _Reader:
             message = f"Unknown parameter(s) for operation '{operation}': {names}{hint}"
             return Problem(_UNKNOWN_PARAM, place([", ".join(shown)]), message, details)
         if path == [INPUT] and not set(shown).isdisjoint(self._operation.identifiers):
-            hint = f"; what says which resource is meant stands beside '{INPUT}'"
+            hint = f"; identifiers stand beside '{INPUT}', not in it"
         fields = {"param_name": place(path), "unknown_fields": shown, "valid_fields": list(valid)}
         message = f"Unknown field(s) in {_shown(path)} for operation '{operation}': {names}{hint}"
         return Problem(_UNKNOWN_FIELD, place(path), message, fields)

@@ -234,7 +234,7 @@ _ROWS: Final = (
     ),
     _row(
         "PLUGIN_NOT_FOUND",
-        "A plugin that an adapter names is not there",
+        "A plugin named by an adapter is not there",
         "Plugin '{name}' not found",
         "plugin",
     ),
@@ -300,7 +300,7 @@ _CATEGORIES: Final = (
 )
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 _PLAIN: Final = re.compile(r"[^\s'\"`\\/<>\x00-\x1f\x7f]{1,80}\Z")
-_LIKE_A_TRACE: Final = re.compile(r"(?i:at\s)|[a-z]Error|Exception|Traceback|\.py\b|\b0x|/src/")
+_LIKE_A_TRACE: Final = re.compile(r"(?i:at\s)|[a-z]Error|Exception|Traceback|__\w+__|\.py\b|\b0x|/src/")
 
 
 def is_callers_to_repair(code: str) -> bool:
