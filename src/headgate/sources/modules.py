@@ -31,8 +31,8 @@ def load_adapter(source: str) -> Adapter:
 
 def module_file(source: str) -> Path | None:
     """The file behind a source that is loaded, to be watched."""
-    module = sys.modules.get(_module_name(_split(source)[0]))
-    return Path(module.__file__).resolve() if module is not None and module.__file__ else None
+    file = getattr(sys.modules.get(_module_name(_split(source)[0])), "__file__", None)
+    return Path(file).resolve() if file else None
 
 
 def _split(source: str) -> tuple[str, str]:
