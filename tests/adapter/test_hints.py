@@ -103,6 +103,11 @@ class Isbn(BaseModel):
         return digits
 
 
+class Exact(BaseModel):
+    model_config = ConfigDict(strict=True)
+    when: date
+
+
 Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
 UserId = NewType("UserId", int)
 Numbers = typing_extensions.TypeAliasType("Numbers", "list[Numbers] | int")
@@ -205,6 +210,7 @@ TAKEN = [
     pytest.param(UserId, 5, 5, id="NewType"),
     pytest.param(Patch, {"a": None}, Patch({"a": None}), id="Patch of anything"),
     pytest.param(Isbn, {"digits": "ok"}, Isbn.model_construct(digits="ok"), id="model with a rule of its own"),
+    pytest.param(Exact, {"when": "2026-02-04"}, Exact.model_construct(when=date(2026, 2, 4)), id="strict model"),
     pytest.param(Annotated[int, Param(minimum=1)], 1, 1, id="Param"),
     pytest.param(Annotated[int, Field(ge=1), Param(description="x")], 1, 1, id="Field and Param"),
     pytest.param(Annotated[Decimal, Param(minimum=0)], "0", Decimal(0), id="bounded Decimal"),

@@ -276,7 +276,9 @@ def test_anything_else_is_not(value: object) -> None:
     assert quoted(value) == ""
 
 
-@pytest.mark.parametrize("text", ["look at it", "AT\tnoon", "that x", "ValueError", "Traceback", "a.py", "/src/x", "__init__"])
+@pytest.mark.parametrize(
+    "text", ["look at it", "AT\tnoon", "that x", "ValueError", "Traceback", "a.py", "/src/x", "__init__"]
+)
 def test_what_looks_like_a_trace_is_not_harmless(text: str) -> None:
     assert not harmless(text)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from uuid import UUID
 
@@ -249,7 +249,7 @@ def _is_json_already(annotation: Any) -> bool:
 
 
 def _converter(adapter: TypeAdapter[Any], schema: Schema, definitions: Mapping[str, Schema]) -> Convert:
-    validate = adapter.validate_python
+    validate = partial(adapter.validate_python, strict=False)  # what a strict type forbids, the schema has forbidden
     if BASE64 not in f"{schema}{definitions}":
         return validate
     return lambda value: validate(with_bytes(value, schema, definitions))

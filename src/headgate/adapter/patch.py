@@ -40,7 +40,7 @@ class Patch(Generic[T]):
         adapter: TypeAdapter[T] = _adapter_of(kind)
         try:
             whole = adapter.dump_python(resource, by_alias=True, round_trip=True)
-            return adapter.validate_python(merge(whole, self.changes))
+            return adapter.validate_python(merge(whole, self.changes), strict=False)
         except ValidationError as error:
             place = ".".join(["input", *map(str, error.errors()[0]["loc"])])
             raise Invalid(place, "the resource would not be complete or consistent after the change") from None

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import jsonschema_rs
 import orjson
 
 from headgate.adapter.operations import INPUT, Operation
@@ -14,7 +15,7 @@ from headgate.adapter.text_formats import FORMAT_WORDS
 from headgate.protocol.errors import AqlError, harmless, quoted
 from headgate.protocol.requests import json_type
 
-__all__ = ["Problem", "broken_constraint", "broken_rule", "place", "problems_of", "refusal"]
+__all__ = ["Problem", "broken_constraint", "broken_rule", "errors_of", "place", "problems_of", "refusal"]
 
 _MISSING: Final = "VALIDATION_MISSING_PARAM"
 _TYPE: Final = "VALIDATION_INVALID_TYPE"
@@ -38,6 +39,7 @@ _BOUNDS: Final = {
 }
 _SHOWN_VALUES: Final = 20
 _MOST_PROBLEMS: Final = 100
+_MANY_VALUES: Final = 1000
 _LONGEST_PLACE: Final = 200
 _LONGEST_CHOICE: Final = 80
 
@@ -87,9 +89,28 @@ def _shown(path: Sequence[str | int]) -> str:
     return "(with an odd name)"
 
 
-def problems_of(operation: Operation, params: Mapping[str, object]) -> list[Problem]:
-    """Everything that is wrong with the parameters, by one look at the schema."""
-    errors = list(operation.validator.iter_errors(params))
+def errors_of(operation: Operation, params: Mapping[str, object]) -> list[Any]:
+    """The schema's complaints. Of very many values only the first complaint is looked for: all would take seconds."""
+    if not _are_many(params):
+        return list(operation.validator.iter_errors(params))
+    try:
+        operation.validator.validate(params)
+    except jsonschema_rs.ValidationError as error:
+        return [error]
+    return []
+
+
+def _are_many(params: Mapping[str, object]) -> bool:
+    values: list[Any] = [params]
+    for value in values:
+        values += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if len(values) > _MANY_VALUES:
+            return True
+    return False
+
+
+def problems_of(operation: Operation, errors: Sequence[Any]) -> list[Problem]:
+    """The schema's complaints as problems."""
     reader = _Reader(operation, errors)
     return [problem for error in errors for problem in reader.problems(error)]
 

@@ -1,7 +1,7 @@
 """From the parameters of a request to those that a handler is called with (Spec 4.2 to 4.6; Operations 5.4)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, get_args
 
 from pydantic import ValidationError
@@ -9,7 +9,7 @@ from pydantic_core.core_schema import ErrorType
 
 from headgate.adapter.operations import Operation
 from headgate.adapter.parameters import Convert
-from headgate.engine.problems import Problem, broken_constraint, broken_rule, place, problems_of, refusal
+from headgate.engine.problems import Problem, broken_constraint, broken_rule, errors_of, place, problems_of, refusal
 from headgate.protocol.inspection import MAX_SAFE_INTEGER, beyond_safe_range, check_payload, not_json
 from headgate.protocol.limits import Limits
 from headgate.protocol.names import camel_to_snake
@@ -27,6 +27,9 @@ _PYDANTIC_BOUNDS: Final = {
     "multiple_of": ("multiple_of", "multipleOf"),
 }
 _DIGITS: Final = re.compile(r"-?[0-9]{16,1000}\Z")
+_ROUNDS: Final = 5
+"""How often texts are read again that stood inside texts."""
+_MOST_NOTICES: Final = 20
 
 
 class Validated(NamedTuple):
@@ -85,16 +88,23 @@ def _refused_by_type(name: str, error: ValidationError) -> Problem:
 def _repaired(
     operation: Operation, params: Mapping[str, object], limits: Limits, *, strict: bool
 ) -> tuple[Mapping[str, object], tuple[Notice, ...]]:
-    renamed = _renamed(operation, params)
-    read: Mapping[str, object]
-    read, notices = _read_texts(operation, renamed, limits)
-    problems = problems_of(operation, read)
+    read: Mapping[str, object] = _renamed(operation, params)
+    notices: tuple[Notice, ...] = ()
+    errors = errors_of(operation, read)
+    for _ in range(_ROUNDS):
+        before = read
+        read, told = _read_texts(read, errors, limits)
+        if read is before:
+            break
+        notices += told
+        errors = errors_of(operation, read)
+    problems = problems_of(operation, errors)
     if not strict:
         read, problems, dropped = _without_unknown(operation, read, problems)
         notices += dropped
     if problems:
         raise refusal(operation, problems)
-    return read, notices
+    return read, notices[:_MOST_NOTICES]
 
 
 def _renamed(operation: Operation, params: Mapping[str, object]) -> dict[str, object]:
@@ -109,22 +119,21 @@ def _renamed(operation: Operation, params: Mapping[str, object]) -> dict[str, ob
 
 
 def _read_texts(
-    operation: Operation, params: Mapping[str, object], limits: Limits
-) -> tuple[dict[str, object], tuple[Notice, ...]]:
+    params: Mapping[str, object], errors: Iterable[Any], limits: Limits
+) -> tuple[Mapping[str, object], tuple[Notice, ...]]:
     """Texts read as the object, array or large integer that is declared, where they hold one."""
     repaired: Any = params
     notices = []
-    for error in operation.validator.iter_errors(params):
+    for error in errors:
         value, path = error.instance, error.instance_path
         if not isinstance(value, str) or not path:
             continue
-        expected = _expected_types(error)
-        read = _read_text(value, expected, limits)
+        read = _read_text(value, _expected_types(error), limits)
         if read is not None:
             repaired = _replaced(repaired, path, read)
             if not isinstance(read, int):
                 notices.append(stringified_notice(place(path), "object" if isinstance(read, dict) else "array"))
-    return dict(repaired), tuple(notices)
+    return repaired, tuple(notices)
 
 
 def _expected_types(error: Any) -> frozenset[str]:
