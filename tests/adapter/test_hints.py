@@ -393,6 +393,8 @@ def test_an_annotation_that_cannot_be_hashed_works_like_any_other() -> None:
         pytest.param(typing_extensions.Never, "the type 'Never' has no JSON form", id="Never"),
         pytest.param(5, "the type '5' has no JSON form", id="not a type at all"),
         pytest.param(dict[str, type], "has no JSON form", id="inside another"),
+        pytest.param(Patch[Author] | None, "a Patch stands alone", id="a Patch or nothing"),
+        pytest.param(list[Patch[Author]], "a Patch stands alone", id="a list of Patches"),
         pytest.param(Annotated[str, Field(pattern="(")], "cannot be used: unclosed group", id="a bad pattern"),
         pytest.param(Annotated[int, Field(multiple_of=0)], "cannot be used: .*greater than 0", id="a bad bound"),
         pytest.param(

@@ -151,6 +151,8 @@ def _json_number(value: Decimal | float) -> float:
 
 
 def _through_pydantic(annotation: Any, mode: JsonSchemaMode) -> Hint:
+    if _holds_a_patch(annotation):
+        raise AdapterError("a Patch stands alone, as in 'input: Patch[Book]'")
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         schema = adapter.json_schema(schema_generator=_Generator, mode=mode)
@@ -173,6 +175,10 @@ def _check(annotation: Any, schema: Schema, definitions: Mapping[str, Schema]) -
         jsonschema_rs.Draft202012Validator({**schema, "$defs": definitions}, validate_formats=True, formats=FORMATS)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         raise AdapterError(f"the type {_name(annotation)} has a schema that cannot be used: {error}") from None
+
+
+def _holds_a_patch(annotation: Any) -> bool:
+    return any(get_origin(inner) is Patch or inner is Patch or _holds_a_patch(inner) for inner in get_args(annotation))
 
 
 def _why(error: PydanticUserError | PydanticSchemaGenerationError | PydanticInvalidForJsonSchema) -> str:
