@@ -27,6 +27,7 @@ def test_what_cannot_be_read_is_a_parse_error_that_says_why(line: bytes, why: st
     with pytest.raises(Refused, match=why) as refused:
         read_message(line, "line")
     error = refused.value.answer
+    assert isinstance(error, types.JSONRPCError)
     assert (error.id, error.error.code, error.error.message) == (None, types.PARSE_ERROR, f"Parse error: {why}")
 
 
@@ -47,8 +48,9 @@ def test_json_that_is_no_message_is_an_invalid_request_with_the_id_if_there_is_o
 ) -> None:
     with pytest.raises(Refused, match=r"not a JSON-RPC 2\.0 message") as refused:
         read_message(line, "line")
-    assert refused.value.answer.error.code == types.INVALID_REQUEST
-    assert refused.value.answer.id == request_id
+    error = refused.value.answer
+    assert isinstance(error, types.JSONRPCError)
+    assert (error.error.code, error.id) == (types.INVALID_REQUEST, request_id)
 
 
 @pytest.mark.parametrize("request_id", ["1.5", "null", "true", "{}"])
@@ -98,3 +100,19 @@ def test_a_lone_surrogate_goes_back_as_it_came() -> None:
     line = line_of(types.JSONRPCResponse(jsonrpc="2.0", id="\ud800", result={}))
     assert line.isascii()
     assert json.loads(line)["id"] == "\ud800"
+
+
+CALL = b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"mcp_aql_read","arguments":{"a":"\xff"}}}'
+
+
+def test_a_call_whose_text_is_damaged_gets_an_envelope_with_the_place() -> None:
+    with pytest.raises(Refused) as refused:
+        read_message(CALL, "body")
+    answer = refused.value.answer
+    assert isinstance(answer, types.JSONRPCResponse)
+    error = json.loads(answer.result["content"][0]["text"])["error"]
+    assert (answer.id, answer.result["isError"]) == (7, False)
+    assert (error["code"], error["details"]) == (
+        "VALIDATION_INVALID_ENCODING",
+        {"location": "body", "byte_offset": CALL.index(b"\xff")},
+    )

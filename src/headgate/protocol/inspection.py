@@ -13,7 +13,15 @@ import orjson
 from headgate.protocol.errors import AqlError, quoted
 from headgate.protocol.limits import LIMIT_ROWS, Limits
 
-__all__ = ["MAX_SAFE_INTEGER", "beyond_safe_range", "check_payload", "decode_json", "not_json", "too_large"]
+__all__ = [
+    "MAX_SAFE_INTEGER",
+    "bad_encoding",
+    "beyond_safe_range",
+    "check_payload",
+    "decode_json",
+    "not_json",
+    "too_large",
+]
 
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly (Spec 4.7.3)."""
@@ -66,7 +74,7 @@ def decode_json(raw: bytes) -> object:
     except orjson.JSONDecodeError as error:
         offset = _first_bad_byte(raw)
         if offset is not None:
-            raise _bad_encoding("body", offset) from None
+            raise bad_encoding("body", offset) from None
         raise AqlError(
             "VALIDATION_INVALID_VALUE",
             f"The request is not JSON: the text breaks off or goes wrong near character {error.pos}",
@@ -114,11 +122,11 @@ def _check_text(text: str, path: str, limits: Limits) -> None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
-        raise _bad_encoding(path, len(text[: error.start].encode())) from None
+        raise bad_encoding(path, len(text[: error.start].encode())) from None
     if size > limits.max_string_length:
         raise too_large("max_string_length", limits.max_string_length, size)
     if "\0" in text:
-        raise _bad_encoding(path, len(text[: text.index("\0")].encode()), "a null character (U+0000) is not allowed")
+        raise bad_encoding(path, len(text[: text.index("\0")].encode()), "a null character (U+0000) is not allowed")
 
 
 def _check_integer(value: int, path: str) -> None:
@@ -145,7 +153,8 @@ def not_json(path: str) -> AqlError:
     )
 
 
-def _bad_encoding(location: str, offset: int, why: str = "the text must be UTF-8 with no lone surrogates") -> AqlError:
+def bad_encoding(location: str, offset: int, why: str = "the text must be UTF-8 with no lone surrogates") -> AqlError:
+    """The error of a text with something in it that may not be there (Spec 4.7.1)."""
     return AqlError(
         "VALIDATION_INVALID_ENCODING",
         f"Invalid character encoding in request: {why}",

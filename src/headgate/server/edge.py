@@ -1,17 +1,23 @@
 """The outermost layer of the HTTP application: what the SDK's transport leaves to whoever runs it."""
 
 from collections.abc import Callable
+from typing import Final
 
+import mcp_types as types
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headgate.server.jsonrpc import Refused, line_of, read_message
+from headgate.protocol.errors import AqlError
+from headgate.protocol.inspection import check_payload
+from headgate.protocol.limits import Limits
+from headgate.server.jsonrpc import Refused, line_of, read_message, refused_call
 from headgate.server.work import Work
 
 __all__ = ["Edge"]
 
-_FIRST_ERROR = 400
+_OK: Final = 200
+_FIRST_ERROR: Final = 400
 
 
 class Edge:
@@ -76,20 +82,33 @@ def _clear_refusals(scope: Scope, body: _Body, send: Send) -> Send:
             raw = body.take()
             if message["status"] == _FIRST_ERROR and (answer := _refusal(message, raw)):
                 replaced = True
-                await Response(answer, _FIRST_ERROR, media_type="application/json")(scope, body.receive, send)
+                status = _FIRST_ERROR if isinstance(answer, types.JSONRPCError) else _OK
+                response = Response(line_of(answer), status, media_type="application/json")
+                await response(scope, body.receive, send)
         if not replaced:
             await send(message)
 
     return observe
 
 
-def _refusal(message: Message, raw: bytes) -> bytes | None:
+def _refusal(message: Message, raw: bytes) -> types.JSONRPCError | types.JSONRPCResponse | None:
     if not Headers(raw=message["headers"]).get("content-type", "").startswith("application/json"):
         return None
     try:
-        read_message(raw, "body")
+        request = read_message(raw, "body")
     except Refused as refused:
-        return line_of(refused.answer)
+        return refused.answer
+    if isinstance(request, types.JSONRPCRequest) and request.method == "tools/call" and rb"\ud" in raw.lower():
+        return _surrogates(request)
+    return None
+
+
+def _surrogates(request: types.JSONRPCRequest) -> types.JSONRPCResponse | None:
+    """A lone surrogate, written as an escape, stops the SDK's older era before the engine can name it."""
+    try:
+        check_payload((request.params or {}).get("arguments"), Limits())
+    except AqlError as error:
+        return refused_call(request, error) if error.error.code == "VALIDATION_INVALID_ENCODING" else None
     return None
 
 

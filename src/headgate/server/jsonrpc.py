@@ -7,17 +7,21 @@ from typing import Any, Final
 import mcp_types as types
 import orjson
 
-__all__ = ["Refused", "line_of", "read_message", "refusal"]
+from headgate.protocol.errors import AqlError
+from headgate.protocol.inspection import bad_encoding
+from headgate.protocol.results import Failure
+
+__all__ = ["Refused", "line_of", "read_message", "refusal", "refused_call"]
 
 _LONG_NUMBER: Final = re.compile(rb"\d{19}")
 """What may be an integer that the fast reader would round."""
 
 
 class Refused(Exception):
-    """Bytes that are no message; the error to answer them with."""
+    """Bytes that are no message; what to answer them with."""
 
-    def __init__(self, answer: types.JSONRPCError) -> None:
-        super().__init__(answer.error.message)
+    def __init__(self, answer: types.JSONRPCError | types.JSONRPCResponse) -> None:
+        super().__init__(answer.error.message if isinstance(answer, types.JSONRPCError) else "damaged text")
         self.answer = answer
 
 
@@ -26,7 +30,7 @@ def read_message(raw: bytes, place: str) -> types.JSONRPCMessage:
     try:
         value = _json(raw)
     except UnicodeDecodeError as error:
-        raise _unreadable(f"the {place} is not UTF-8 from byte {error.start} on") from None
+        raise _not_utf8(raw, place, error.start) from None
     except RecursionError:
         raise _unreadable(f"the {place} is nested too deeply") from None
     except ValueError:
@@ -66,6 +70,24 @@ def _message(value: Any) -> types.JSONRPCMessage:
 def _id_of(value: Any) -> types.RequestId | None:
     found = value.get("id") if isinstance(value, dict) else None
     return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+
+def _not_utf8(raw: bytes, place: str, offset: int) -> Refused:
+    """A call whose text is damaged gets the envelope that Spec 4.7.1 demands; anything else gets a bare error."""
+    try:
+        message = _message(json.loads(raw.decode(errors="surrogateescape")))
+    except (ValueError, RecursionError, Refused):
+        message = None
+    if isinstance(message, types.JSONRPCRequest) and message.method == "tools/call":
+        return Refused(refused_call(message, bad_encoding(place, offset)))
+    return _unreadable(f"the {place} is not UTF-8 from byte {offset} on")
+
+
+def refused_call(message: types.JSONRPCRequest, error: AqlError) -> types.JSONRPCResponse:
+    """The answer to a tool call that cannot reach the engine, in the form of those that it gives."""
+    text = orjson.dumps(Failure(error.error).wire()).decode()
+    result = {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": False}
+    return types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result)
 
 
 def _unreadable(why: str) -> Refused:

@@ -120,7 +120,7 @@ class _Reader:
             self._settle((message.params or {}).get("requestId"))
         await self.messages.send(SessionMessage(message))
 
-    async def _refuse(self, answer: types.JSONRPCError) -> None:
+    async def _refuse(self, answer: types.JSONRPCError | types.JSONRPCResponse) -> None:
         await self.errors.send(SessionMessage(answer))
 
     def answered(self, message: types.JSONRPCMessage) -> None:
