@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
+import typing_extensions
 from pydantic import BaseModel
 
 from headgate import Adapter, Category, Engine, EngineOptions, Limits, Mode, Operation, Param, Parameter
@@ -16,6 +17,8 @@ from headgate.protocol.profiles import PROFILES
 from tests.engine.asking import answer, ask, engine_of, error
 
 pytestmark = pytest.mark.anyio
+
+Numbers = typing_extensions.TypeAliasType("Numbers", "list[Numbers] | int")
 
 
 class Author(BaseModel):
@@ -447,6 +450,18 @@ async def test_texts_are_read_where_they_stand_nested_too() -> None:
     assert [warning["details"]["param_name"] for warning in envelope["warnings"]] == ["shelf.books[0]"]
 
 
+async def test_texts_are_read_inside_the_branch_of_a_union_that_was_meant() -> None:
+    class Shelf(BaseModel):
+        books: dict[str, int]
+
+    async def get_shelf(shelf: Shelf | Author | None) -> object:
+        """Get a shelf."""
+        return shelf
+
+    envelope = await ask(engine_of(get_shelf), "get_shelf", shelf={"books": '{"a": 1}'})
+    assert envelope["data"] == {"books": {"a": 1}}
+
+
 async def test_texts_inside_texts_are_read_too() -> None:
     async def get_shelf(shelf: dict[str, dict[str, int]]) -> object:
         """Get a shelf."""
@@ -455,6 +470,18 @@ async def test_texts_inside_texts_are_read_too() -> None:
     envelope = await ask(engine_of(get_shelf), "get_shelf", shelf=json.dumps({"a": json.dumps({"b": 1})}))
     assert envelope["data"] == {"a": {"b": 1}}
     assert [warning["details"]["param_name"] for warning in envelope["warnings"]] == ["shelf", "shelf.a"]
+
+
+async def test_texts_inside_texts_without_end_are_a_wrong_type() -> None:
+    async def get_numbers(numbers: Numbers) -> object:
+        """Get numbers."""
+        return numbers
+
+    text: object = 1
+    for _ in range(10):
+        text = json.dumps([text])
+    found = await error(engine_of(get_numbers), "get_numbers", numbers=text)
+    assert (found["code"], found["details"]["param_name"]) == ("VALIDATION_INVALID_TYPE", "numbers[0][0][0][0][0]")
 
 
 async def test_texts_are_read_among_very_many_values() -> None:

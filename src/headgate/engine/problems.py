@@ -15,7 +15,16 @@ from headgate.adapter.text_formats import FORMAT_WORDS
 from headgate.protocol.errors import AqlError, harmless, quoted
 from headgate.protocol.requests import json_type
 
-__all__ = ["Problem", "broken_constraint", "broken_rule", "errors_of", "place", "problems_of", "refusal"]
+__all__ = [
+    "Problem",
+    "broken_constraint",
+    "broken_rule",
+    "complaints_within",
+    "errors_of",
+    "place",
+    "problems_of",
+    "refusal",
+]
 
 _MISSING: Final = "VALIDATION_MISSING_PARAM"
 _TYPE: Final = "VALIDATION_INVALID_TYPE"
@@ -188,18 +197,30 @@ class _Reader:
 
     def _union(self, error: Any) -> Iterator[Problem]:
         """What is wrong with the branch that was meant: the one whose type is right, if there is one."""
-        path, branches = error.instance_path, error.kind.value
-        meant = [branch for branch in branches if not _is_type_error(branch, path)]
-        tags = _tags(meant)
-        if not all(branches):
+        path, fitting = error.instance_path, _fitting(error)
+        tags = _tags(fitting)
+        if not all(error.kind.value):
             yield broken_constraint(path, error.kind.name, None)
         elif tags:
             yield _not_one_of(tags[0].instance_path, [tag.kind.value for tag in tags], tags[0].instance)
-        elif meant:
-            for inner in min(meant, key=len):
+        elif fitting:
+            for inner in min(fitting, key=len):
                 yield from self.problems(inner)
         else:
             yield self._wrong_type(path, self._schema(error), error.instance)
+
+
+def complaints_within(error: Any) -> Iterator[Any]:
+    """A complaint and, if it is about a union, those of the branch that was surely meant."""
+    yield error
+    if error.kind.name in ("anyOf", "oneOf"):
+        for inner in min(_fitting(error), key=len, default=()):
+            yield from complaints_within(inner)
+
+
+def _fitting(union: Any) -> list[Sequence[Any]]:
+    """The branches of a union whose type is right, each with what is wrong all the same."""
+    return [branch for branch in union.kind.value if not _is_type_error(branch, union.instance_path)]
 
 
 def _is_type_error(branch: Sequence[Any], path: Sequence[str | int]) -> bool:

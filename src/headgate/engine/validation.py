@@ -9,7 +9,16 @@ from pydantic_core.core_schema import ErrorType
 
 from headgate.adapter.operations import Operation
 from headgate.adapter.parameters import Convert
-from headgate.engine.problems import Problem, broken_constraint, broken_rule, errors_of, place, problems_of, refusal
+from headgate.engine.problems import (
+    Problem,
+    broken_constraint,
+    broken_rule,
+    complaints_within,
+    errors_of,
+    place,
+    problems_of,
+    refusal,
+)
 from headgate.protocol.inspection import MAX_SAFE_INTEGER, beyond_safe_range, check_payload, not_json
 from headgate.protocol.limits import Limits
 from headgate.protocol.names import camel_to_snake
@@ -124,7 +133,7 @@ def _read_texts(
     """Texts read as the object, array or large integer that is declared, where they hold one."""
     repaired: Any = params
     notices = []
-    for error in errors:
+    for error in (inner for outer in errors for inner in complaints_within(outer)):
         value, path = error.instance, error.instance_path
         if not isinstance(value, str) or not path:
             continue
