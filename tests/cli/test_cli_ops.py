@@ -47,6 +47,7 @@ def test_one_operation_is_shown_in_full(shell: Shell) -> None:
     ):
         assert part in done.out
     assert on_terminal("ops", "create_loan").is_coloured
+    assert "weeks  integer | null, default null, minimum 1, maximum 8" in done.out
 
 
 def test_one_operation_is_shown_as_json(shell: Shell) -> None:

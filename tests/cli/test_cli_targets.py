@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from headgate.cli.output import guarded
 from headgate.client.targets import TargetError, connect, local, only
 from headgate.sources.demo import demo_adapter
 from tests.cli.commands import Shell
@@ -155,6 +156,31 @@ async def test_introspection_is_found_wherever_it_is() -> None:
         "x_mcp_aql_use.get_thing",
         "x_mcp_aql_use.get_thing",
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"success": False, "error": {"code": "PERMISSION_DENIED", "message": "not today"}}, "not today"),
+        ({"success": False}, "introspect gives no answer"),
+    ],
+)
+def test_a_server_that_lists_nothing(shell: Shell, answer: dict[str, Any], message: str) -> None:
+    async def reply(_ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        found = {"success": True} if "name" in (params.arguments or {})["params"] else answer
+        return types.CallToolResult(content=[types.TextContent(text=json.dumps(found))])
+
+    with web(foreign("mcp_aql", answer=reply)) as url:
+        done = shell("ops", "-s", url)
+    assert (done.code, done.err) == (2, f"headgate: {message}\n")
+
+
+def test_several_errors_at_once_are_not_hidden() -> None:
+    async def work() -> int:
+        raise ExceptionGroup("several", [TargetError("one"), ValueError("two")])
+
+    with pytest.raises(ExceptionGroup):
+        guarded(work)
 
 
 @pytest.mark.anyio

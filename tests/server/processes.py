@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 HEADGATE = str(Path(sys.executable).with_name("headgate"))
 WORKSHOP = "tests.server.workshop:workshop"
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds after which whatever was waited for will not come."""
 
 _OURS = ("HEADGATE_", "MCP_AQL_", "NO_COLOR", "FORCE_COLOR", "COLUMNS")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import jwt
 import pytest
 
@@ -184,6 +185,21 @@ async def test_keys_are_fetched_once_and_again_when_a_new_one_is_used(fresh: Aut
     clock.now += 11
     assert await checks.verify_token(rotated.token(fresh.claims()))
     assert not await checks.verify_token(RSA.token(fresh.claims())), "a key that was withdrawn counts no more"
+
+
+@pytest.mark.anyio
+async def test_however_many_ask_at_once_keys_are_fetched_once(fresh: Authority) -> None:
+    checks, names = verifier(fresh), list[str | None]()
+
+    async def check(name: str) -> None:
+        found = await checks.verify_token(RSA.token(fresh.claims(sub=name)))
+        names.append(found.subject if found else None)
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(10):
+            tasks.start_soon(check, f"caller {number}")
+    assert sorted(names, key=str) == [f"caller {number}" for number in range(10)]
+    assert fresh.asked.count("/keys") == 1
 
 
 @pytest.mark.anyio

@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from headgate.server.signals import wait_for_signal
 from headgate.server.work import Work
 from tests.server.processes import MODERN_META, PATIENCE, WORKSHOP, Serving, is_listening, serve_http, until
 from tests.server.requests import Answer, Caller, legacy, modern
@@ -79,6 +80,19 @@ def test_a_second_signal_ends_at_once(threads: ThreadPoolExecutor, tmp_path: Pat
         serving.process.send_signal(signal.SIGINT)
         assert serving.process.wait(PATIENCE) == 0
         assert call.result(PATIENCE).status == 500
+
+
+@pytest.mark.anyio
+async def test_outside_the_main_thread_no_signal_is_waited_for() -> None:
+    def wait() -> bool:
+        async def shortly() -> bool:
+            with anyio.move_on_after(0.05) as scope:
+                await wait_for_signal()
+            return scope.cancelled_caught
+
+        return anyio.run(shortly)
+
+    assert await anyio.to_thread.run_sync(wait)
 
 
 @pytest.mark.anyio
