@@ -50,6 +50,11 @@ def test_one_operation_is_shown_in_full(shell: Shell) -> None:
     assert "weeks  integer | null, default null, minimum 1, maximum 8" in done.out
 
 
+def test_parameters_without_a_description_have_a_line_each(shell: Shell, shelf: Path) -> None:
+    done = shell("ops", "get_types", "-s", "shelf.py", cwd=shelf)
+    assert "\n  number  integer, default 0\n  ratio  number, default 0.0\n  yes  boolean, default false\n" in done.out
+
+
 def test_one_operation_is_shown_as_json(shell: Shell) -> None:
     assert json.loads(shell("ops", "get_book", "--json").out)["operation"]["name"] == "get_book"
 

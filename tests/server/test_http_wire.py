@@ -94,6 +94,12 @@ def test_a_wrong_message_of_the_right_form_keeps_the_sdks_own_words(http_server:
     assert answer.json["error"]["code"] == -32602
 
 
+def test_a_call_without_a_session_is_refused_for_that_whatever_its_text(http_server: Serving) -> None:
+    headers = {name: value for name, value in legacy(http_server.port).headers.items() if name != "mcp-session-id"}
+    answer = Caller(http_server.port, "legacy", headers).call("get_echo", {"text": "😀"})
+    assert (answer.status, answer.json["error"]["message"]) == (400, "Bad Request: Missing session ID")
+
+
 def test_a_body_of_another_type_is_refused(client: Caller) -> None:
     answer = client.send(b"hello", Content_Type="text/plain")
     assert (answer.status, answer.body) == (400, b"Invalid Content-Type header")

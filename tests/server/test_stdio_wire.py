@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from headgate.server.stdio import _put
 from tests.server.processes import (
     HEADGATE,
     INITIALIZE,
@@ -209,6 +211,19 @@ def test_when_nobody_reads_any_more_the_server_ends() -> None:
         process.stdin.write(lines(INITIALIZE))
         process.stdin.flush()
         assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.anyio
+async def test_a_reader_that_pauses_for_ever_does_not_keep_the_server_from_ending() -> None:
+    reader, writer = os.pipe()
+    try:
+        with anyio.fail_after(PATIENCE):
+            with anyio.move_on_after(0.3) as scope:
+                await _put(writer, b"x" * 1_000_000)
+            assert scope.cancelled_caught
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 def test_the_last_line_is_answered_even_if_it_is_not_ended() -> None:

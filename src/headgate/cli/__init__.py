@@ -7,7 +7,7 @@ import sys
 from cyclopts import App, CycloptsError
 
 from headgate._version import __version__
-from headgate.cli.exits import INTERRUPTED, OK, USAGE
+from headgate.cli.exits import OK, USAGE
 
 __all__ = ["app", "main"]
 
@@ -36,8 +36,6 @@ def main() -> None:
     except CycloptsError as error:
         sys.stderr.write(f"headgate: {_one_line(error)}\n")
         code = USAGE
-    except KeyboardInterrupt:
-        code = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough, such as head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK

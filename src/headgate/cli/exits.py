@@ -1,6 +1,6 @@
 """What the exit codes mean."""
 
-__all__ = ["FAILED", "INTERRUPTED", "OK", "UNREACHABLE", "USAGE"]
+__all__ = ["FAILED", "OK", "UNREACHABLE", "USAGE"]
 
 OK = 0
 """It worked."""
@@ -13,6 +13,3 @@ USAGE = 2
 
 UNREACHABLE = 3
 """The source could not be loaded, or the server could not be reached."""
-
-INTERRUPTED = 130
-"""A person pressed Ctrl-C."""
