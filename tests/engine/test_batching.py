@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headgate import Adapter, Context, Engine, EngineOptions, Limits, NotFound
+from headgate import Adapter, AqlError, Context, Engine, EngineOptions, Limits, NotFound
 from headgate.engine.stages import Call, Scope
 from headgate.protocol.errors import ErrorDetail
 from headgate.safety.decisions import ALLOW, Confirm, Decision, Deny
@@ -305,6 +305,18 @@ async def test_an_error_whose_details_are_too_large_is_told_without_them() -> No
     size, envelope = await sized(Engine(adapter, SMALL), {"operation": "get_thing"})
     assert size < 1000
     assert envelope["error"] == {"code": "NOT_FOUND_RESOURCE", "message": "Resource 'thing' not found"}
+
+
+async def test_an_error_whose_message_is_too_large_is_cut() -> None:
+    adapter = Adapter("x")
+
+    @adapter.read
+    async def get_thing() -> None:
+        """Get a thing."""
+        raise AqlError("VALIDATION_INVALID_VALUE", "x" * 2 * MB)
+
+    _, envelope = await sized(Engine(adapter, SMALL), {"operation": "get_thing"})
+    assert envelope["error"] == {"code": "VALIDATION_INVALID_VALUE", "message": "x" * 1000}
 
 
 async def test_a_request_that_is_repeated_in_its_error_keeps_the_limit() -> None:
