@@ -111,6 +111,32 @@ def test_warnings_go_beside_the_answer(shell: Shell) -> None:
     assert done.err.startswith("headgate: warning: ")
 
 
+def test_what_a_module_prints_is_not_the_answer(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY)
+    done = shell("call", "get_noise", "-s", "noisy.py", cwd=tmp_path)
+    assert json.loads(done.out) == "quiet"
+    assert "loading" in done.err
+    assert "working" in done.err
+
+
+NOISY = '''
+print("loading")
+from headgate import Adapter
+noisy = Adapter("noisy")
+
+@noisy.read
+async def get_noise() -> str:
+    """Make noise."""
+    print("working")
+    return "quiet"
+'''
+
+
+def test_answers_are_utf8_whatever_the_locale_says() -> None:
+    done = run("call", "create_member", "name=Zoë", "pin=1234", env={"PYTHONIOENCODING": "ascii"})
+    assert json.loads(done.stdout)["name"] == "Zoë"
+
+
 def test_a_server_is_called_like_a_file(shell: Shell, demo: Serving) -> None:
     done = shell("call", "search_books", "query=austen", "-s", demo.url, env=KNOWN)
     assert done.code == 0, done.err

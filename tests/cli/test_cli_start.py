@@ -1,6 +1,7 @@
 """The program itself: help, version, unknown words, completion, and how little it loads to say so."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from headgate import __version__
 from tests.cli.commands import Shell
 from tests.cli.conftest import KNOWN
-from tests.server.processes import PATIENCE, environment, run
+from tests.server.processes import HEADGATE, PATIENCE, environment, run
 
 HEAVY = {
     "mcp",
@@ -103,6 +104,14 @@ def test_both_kinds_of_tokens_together_are_refused(shell: Shell) -> None:
     words = ("serve", "--http", ":0", "--oauth-issuer", "https://x.example", "--oauth-audience", "x")
     done = shell(*words, env=KNOWN)
     assert (done.code, done.err) == (2, "headgate: Choose either static tokens or OAuth, not both\n")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_a_parent_has_closed_are_no_trouble(closed: str) -> None:
+    command = f"{shlex.quote(HEADGATE)} srve {closed}"
+    done = subprocess.run(["sh", "-c", command], env=environment(), timeout=PATIENCE, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("kind", ["bash", "zsh", "fish"])

@@ -142,3 +142,21 @@ def test_other_names_and_origins_are_those_that_the_operator_allows() -> None:
         assert status(Host="localhost") == 200
         assert status(Origin="https://app.example") == 200
         assert status(Origin="https://app.example:444") == 403
+        _web_pages_of_that_origin_alone_may_call(client)
+
+
+def _web_pages_of_that_origin_alone_may_call(client: Caller) -> None:
+    asking = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "mcp-protocol-version"}
+    allowed = client.send(b"", "OPTIONS", Origin="https://app.example", **asking)
+    assert allowed.status == 200
+    assert allowed.headers["access-control-allow-origin"] == "https://app.example"
+    assert "mcp-protocol-version" in allowed.headers["access-control-allow-headers"]
+    assert client.send(b"", "OPTIONS", Origin="https://evil.example", **asking).status == 400
+    answer = client.call("get_echo", {"text": "x"}, Origin="https://app.example")
+    assert answer.headers["access-control-allow-origin"] == "https://app.example"
+    assert "mcp-session-id" in answer.headers["access-control-expose-headers"]
+
+
+def test_without_allowed_origins_no_web_page_may_call(http_server: Serving) -> None:
+    answer = modern(http_server.port).call("get_echo", {"text": "x"}, Origin="http://localhost:3000")
+    assert "access-control-allow-origin" not in answer.headers

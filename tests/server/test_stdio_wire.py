@@ -213,6 +213,31 @@ def test_when_nobody_reads_any_more_the_server_ends() -> None:
         assert process.wait(PATIENCE) == 0
 
 
+def test_what_a_module_prints_while_it_is_loaded_does_not_reach_the_wire(tmp_path: Path) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY)
+    done = subprocess.run(
+        [HEADGATE, "serve", "noisy.py"],
+        input=b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment(),
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert done.stdout == b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
+    assert b"printed" in done.stderr
+    assert b"written" in done.stderr
+
+
+NOISY = """
+import os
+print("printed")
+os.write(1, b"written")
+from headgate import Adapter
+noisy = Adapter("noisy")
+"""
+
+
 @pytest.mark.anyio
 async def test_a_reader_that_pauses_for_ever_does_not_keep_the_server_from_ending() -> None:
     reader, writer = os.pipe()

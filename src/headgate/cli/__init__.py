@@ -1,5 +1,6 @@
 """The command line. Each command is a module of its own, imported only when it is used."""
 
+import io
 import os
 import re
 import sys
@@ -25,6 +26,7 @@ app.register_install_completion_command(help="Install completion for this shell 
 
 def main() -> None:
     """Run a command; whatever is wrong with its words is said in one line."""
+    _prepare_streams()
     try:
         code = app(
             sys.argv[1:],
@@ -40,6 +42,19 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
     sys.exit(code)
+
+
+def _prepare_streams() -> None:
+    """Put something where a parent has closed a standard stream; and write UTF-8, as JSON demands."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115  (kept to the end)
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
 
 
 def _one_line(error: CycloptsError) -> str:

@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -22,7 +23,7 @@ from headgate.server.binding import McpServer
 from headgate.server.http import PATH, Access, http_app, run_http
 from headgate.server.reload import watch
 from headgate.server.settings import SettingError, Settings, with_limits
-from headgate.server.stdio import run_stdio
+from headgate.server.stdio import private_pipes, run_stdio
 from headgate.sources.modules import forget_modules, load_adapter, module_file
 
 __all__ = ["serve"]
@@ -170,15 +171,16 @@ def serve(
         settings = serving.settings(listeners=(log,) if log else ())
         access = guarding.access(over_http=address is not None)
         sys.dont_write_bytecode |= reload  # bytecode is told apart only by size and whole seconds
-        server = McpServer(load(source), settings)
-        async with anyio.create_task_group() as tasks:
-            if reload:
-                tasks.start_soon(watch, server, *_reloading(source))
-            if address is None:
-                await run_stdio(server, _GRACE_SECONDS)
-            else:
-                await _serve_http(server, address, access, is_demo=source is None)
-            tasks.cancel_scope.cancel()
+        with nullcontext() if address else private_pipes() as pipes:
+            server = McpServer(load(source), settings)
+            async with anyio.create_task_group() as tasks:
+                if reload:
+                    tasks.start_soon(watch, server, *_reloading(source))
+                if address:
+                    await _serve_http(server, address, access, is_demo=source is None)
+                elif pipes:
+                    await run_stdio(server, pipes, _GRACE_SECONDS)
+                tasks.cancel_scope.cancel()
         return OK
 
     return guarded(work)

@@ -2,8 +2,9 @@
 
 import logging
 import os
+import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, redirect_stdout
 from typing import Annotated, TypeAlias
 
 from cyclopts import Parameter
@@ -38,4 +39,5 @@ async def open_target(source: str | None) -> AsyncIterator[Target]:
         async with connect(source, os.environ.get("HEADGATE_TOKEN")) as target:
             yield target
     else:
-        yield local(load(source))
+        with redirect_stdout(sys.stderr):  # what a module prints is not the answer
+            yield local(load(source))

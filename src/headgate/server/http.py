@@ -14,6 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import AnyHttpUrl
 from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -57,8 +58,8 @@ class Access:
 
 
 def http_app(server: McpServer, address: Address, access: Access) -> Starlette:
-    """The ASGI application of a server: MCP on ``/mcp``, ``/health`` beside it."""
-    return server.streamable_http_app(
+    """The ASGI application of a server: MCP on ``/mcp``, ``/health`` beside it. Allowed origins may be web pages."""
+    app = server.streamable_http_app(
         streamable_http_path=PATH,
         host=address.host,
         session_idle_timeout=IDLE_SECONDS,
@@ -67,6 +68,15 @@ def http_app(server: McpServer, address: Address, access: Access) -> Starlette:
         token_verifier=access.verifier,
         custom_starlette_routes=[Route("/health", _health), Route("/", _front(server))],
     )
+    if access.allowed_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=access.allowed_origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["mcp-session-id", "www-authenticate"],
+        )
+    return app
 
 
 def _security(address: Address, access: Access) -> TransportSecuritySettings:

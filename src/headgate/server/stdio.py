@@ -10,7 +10,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import anyio
 import anyio.from_thread
@@ -24,7 +24,7 @@ from headgate.server.jsonrpc import Refused, line_of, read_message, refusal
 from headgate.server.messages import max_message_size
 from headgate.server.signals import wait_for_signal
 
-__all__ = ["run_stdio"]
+__all__ = ["Pipes", "private_pipes", "run_stdio"]
 
 _CHUNK: Final = 65536
 _PIPE_TAKES: Final = 4096
@@ -33,30 +33,36 @@ _LOOK_UP_MS: Final = 200
 _Incoming: TypeAlias = SessionMessage | Exception
 
 
-async def run_stdio(server: McpServer, grace_seconds: float) -> None:
+class Pipes(NamedTuple):
+    """The descriptors that a client writes to and reads from."""
+
+    source: int
+    sink: int
+
+
+async def run_stdio(server: McpServer, pipes: Pipes, grace_seconds: float) -> None:
     """Serve one client on standard input and output until input ends, a signal comes, or nobody reads any more."""
     send_in, incoming = anyio.create_memory_object_stream[_Incoming](0)
     outgoing, receive_out = anyio.create_memory_object_stream[SessionMessage](0)
-    with _private_pipes() as (source, sink):
-        reader = _Reader(source, send_in, outgoing.clone(), max_message_size(server.settings.limits))
-        async with anyio.create_task_group() as tasks:
+    reader = _Reader(pipes.source, send_in, outgoing.clone(), max_message_size(server.settings.limits))
+    async with anyio.create_task_group() as tasks:
 
-            async def read() -> None:
-                async with reader.errors, reader.messages:
-                    await _read_until_asked_to_stop(reader)
-                    tasks.cancel_scope.deadline = anyio.current_time() + grace_seconds
-                    server.stop_listening()
-                    await reader.all_answered()
+        async def read() -> None:
+            async with reader.errors, reader.messages:
+                await _read_until_asked_to_stop(reader)
+                tasks.cancel_scope.deadline = anyio.current_time() + grace_seconds
+                server.stop_listening()
+                await reader.all_answered()
 
-            async def write() -> None:
-                try:
-                    await _write(sink, receive_out, reader)
-                except OSError:  # the client is gone, and with it whoever would read an answer
-                    tasks.cancel_scope.cancel()
+        async def write() -> None:
+            try:
+                await _write(pipes.sink, receive_out, reader)
+            except OSError:  # the client is gone, and with it whoever would read an answer
+                tasks.cancel_scope.cancel()
 
-            tasks.start_soon(read)
-            tasks.start_soon(write)
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        tasks.start_soon(read)
+        tasks.start_soon(write)
+        await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 async def _read_until_asked_to_stop(reader: "_Reader") -> None:
@@ -185,7 +191,7 @@ def _can_be_awaited(descriptor: int) -> bool:
 
 
 @contextmanager
-def _private_pipes() -> Iterator[tuple[int, int]]:
+def private_pipes() -> Iterator[Pipes]:
     """Copies of standard input and output for the wire alone, so that a stray ``print`` cannot break it."""
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -193,7 +199,7 @@ def _private_pipes() -> Iterator[tuple[int, int]]:
     os.dup2(2, 1)
     os.close(nothing)
     try:
-        yield source, sink
+        yield Pipes(source, sink)
     finally:
         os.dup2(source, 0)
         os.dup2(sink, 1)
