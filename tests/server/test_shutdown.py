@@ -13,7 +13,7 @@ import pytest
 
 from headgate.server.signals import wait_for_signal
 from headgate.server.work import Work
-from tests.server.processes import MODERN_META, PATIENCE, WORKSHOP, Serving, is_listening, serve_http, until
+from tests.server.processes import MODERN_META, PATIENCE, WORKSHOP, Serving, is_listening, serve_http, tool_call, until
 from tests.server.requests import Answer, Caller, legacy, modern
 
 
@@ -70,6 +70,19 @@ def test_requests_in_work_are_finished_in_both_eras(threads: ThreadPoolExecutor,
         assert news[0].result(PATIENCE).status == 200
         assert news[1].result(PATIENCE).message["result"]["resultType"] == "complete"
     assert not [line for line in serving.log.seen if "Error" in line or "ASGI" in line]
+
+
+def test_work_for_a_modern_client_that_has_gone_is_given_up(tmp_path: Path) -> None:
+    with serve_http(WORKSHOP) as serving:
+        call = tool_call(1, "execute_wait", {"folder": str(tmp_path), "name": "a"}, tool="mcp_aql_execute")
+        call["params"]["_meta"] = MODERN_META
+        headers = {**modern(serving.port).headers, "Mcp-Method": "tools/call", "Mcp-Name": "mcp_aql_execute"}
+        connection = http.client.HTTPConnection("127.0.0.1", serving.port, timeout=PATIENCE)
+        connection.request("POST", "/mcp", json.dumps(call), headers)
+        until((tmp_path / "a.begun").exists, "the handler")
+        connection.close()
+        until((tmp_path / "a.cancelled").exists, "the end of the handler")
+        assert serving.stop() == 0
 
 
 def test_a_second_signal_ends_at_once(threads: ThreadPoolExecutor, tmp_path: Path) -> None:

@@ -68,8 +68,12 @@ async def execute_wait(folder: str, name: str, ctx: Context) -> str:
     place = Path(folder)
     (place / f"{name}.begun").touch()
     await ctx.progress(1, 2, "waiting")
-    while not (place / f"{name}.go").exists():  # noqa: ASYNC110  (the other side is another process)
-        await anyio.sleep(0.01)
+    try:
+        while not (place / f"{name}.go").exists():  # noqa: ASYNC110  (the other side is another process)
+            await anyio.sleep(0.01)
+    except anyio.get_cancelled_exc_class():
+        (place / f"{name}.cancelled").touch()
+        raise
     await ctx.progress(2, 2, "done")
     return f"{name} is done"
 
