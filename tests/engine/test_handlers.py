@@ -456,6 +456,21 @@ async def test_a_handler_gets_a_binary_with_its_media_type() -> None:
     assert envelope["data"] == [2, "image/png"]
 
 
+@pytest.mark.parametrize(
+    "value", [b"x", Binary(b"x", "image/png"), bytearray(b"x")], ids=["bytes", "Binary", "bytearray"]
+)
+async def test_an_answer_that_is_only_binary_is_an_object_with_its_metadata(value: Any) -> None:
+    async def get_file() -> Any:
+        """Get a file."""
+        return value
+
+    mime_type = value.mime_type if isinstance(value, Binary) else "application/octet-stream"
+    assert await ask(engine_of(get_file), "get_file") == {
+        "success": True,
+        "data": {"content": "eA==", "encoding": "base64", "mime_type": mime_type},
+    }
+
+
 async def test_an_engine_with_options_keeps_them() -> None:
     async def get_thing() -> None:
         """Get a thing."""
