@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headgate import Adapter, Engine, EngineOptions
+from headgate.protocol.names import verb_of
 from tests.support import has_spec_schemas, schema_errors
 
 __all__ = ["PYTHONS_WORDS", "TRACE", "answer", "ask", "engine_of", "error", "leaks", "not_an_envelope"]
@@ -20,10 +21,11 @@ PYTHONS_WORDS = re.compile(
 
 
 def engine_of(*functions: Callable[..., Any], options: EngineOptions | None = None, **more: Any) -> Engine:
-    """An engine that serves these functions as READ operations."""
+    """An engine that serves these functions, as CREATE or EXECUTE where they are named so and else as READ."""
     adapter = Adapter("things")
+    decorators = {"create": adapter.create, "execute": adapter.execute, "delete": adapter.delete}
     for function in functions:
-        adapter.read(function)
+        decorators.get(verb_of(function.__name__), adapter.read)(function)
     return Engine(adapter, options, **more)
 
 

@@ -477,3 +477,12 @@ async def test_an_engine_with_options_keeps_them() -> None:
 
     options = EngineOptions(max_concurrent_requests=3)
     assert engine_of(get_thing, options=options).options is options
+
+
+async def test_binary_data_that_is_the_whole_answer_says_what_it_is() -> None:
+    async def get_picture() -> bytes:
+        """Get a picture."""
+        return b"\xff"
+
+    envelope = await ask(engine_of(get_picture), "get_picture")
+    assert envelope["data"] == {"content": "/w==", "encoding": "base64", "mime_type": "application/octet-stream"}

@@ -1,7 +1,6 @@
 """What the pipeline refuses: the code, the words and the details of each (Spec 4 to 6; Operations 5.4, 6.3)."""
 
 import json
-import time
 from enum import Enum
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -363,9 +362,7 @@ async def test_of_thousands_of_problems_only_the_first_is_looked_for() -> None:
     async def get_things(things: list[Author | int | None]) -> None:
         """Get things."""
 
-    started = time.process_time()
     found = await error(engine_of(get_things), "get_things", things=[{"nam": "x"}] * 10_000)
-    assert time.process_time() - started < 2
     assert found["details"]["param_name"].startswith("things[0]")
 
 

@@ -169,7 +169,13 @@ async def test_a_request_with_one_operation_and_a_batch_is_neither(aql: Aql, key
 @pytest.mark.proves("ops-7.3-batch-failure-only-batch-level", "spec-4.7.5-array-elements-limit-enforced")
 async def test_a_batch_over_a_limit_fails_as_a_whole(aql: Aql) -> None:
     answer = await aql.batch("read", *[{"operation": "get_nothing"}] * 10_001)
-    assert error_of(answer, "VALIDATION_PAYLOAD_TOO_LARGE")
+    error = error_of(answer, "VALIDATION_PAYLOAD_TOO_LARGE")
+    assert error["details"] == {
+        "limit_type": "array_elements",
+        "limit_value": 10_000,
+        "actual_value": 10_001,
+        "unit": "elements",
+    }
     assert "results" not in answer
 
 

@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 from headgate.adapter.binary import Binary, encoding_name, mime_type_name
 from headgate.protocol.inspection import MAX_SAFE_INTEGER
 
-__all__ = ["Unencodable", "encode", "encode_if_possible"]
+__all__ = ["Unencodable", "encode", "encode_if_possible", "standing_alone"]
 
 _OPTIONS: Final = orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _DEEPEST: Final = 200
@@ -38,6 +38,11 @@ def encode_if_possible(value: object) -> bytes | None:
         return encode(value)
     except Exception:  # noqa: BLE001  (an author's object may do anything while it is read)
         return None
+
+
+def standing_alone(data: object) -> object:
+    """A whole answer. One that is only binary has no name to put its metadata beside, so it becomes an object."""
+    return _alone(data) if isinstance(data, bytes | bytearray | memoryview | Binary) else data
 
 
 def _simple(value: object) -> object:

@@ -27,7 +27,8 @@ from headgate.adapter.operations import Operation
 from headgate.engine import events, refusals
 from headgate.engine.batches import run_batch
 from headgate.engine.concurrency import Turns
-from headgate.engine.encoding import encode, encode_if_possible
+from headgate.engine.encoding import encode, encode_if_possible, standing_alone
+from headgate.engine.interruptions import is_interruption
 from headgate.engine.stages import Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
 from headgate.engine.validation import validate
 from headgate.protocol.concurrency import Concurrency
@@ -132,7 +133,7 @@ class Engine:
             decoded = decode(arguments, self._limits)
         except AqlError as error:
             self._tell_received(scope, 0)
-            return self._refuse(error.error, scope, brief=_is_brief(arguments))
+            return self._refuse(error.error, scope, brief=_has_no_room_for_details(arguments, error.error))
         if isinstance(decoded, Batch):
             self._tell_received(scope, len(decoded.items))
             done = await run_batch(decoded, partial(self._perform_raw, scope), self._limits)
@@ -159,7 +160,9 @@ class Engine:
             return self._encode(self._shape(outcome, scope), operation)
         except AqlError as error:
             return self._refuse(error.error, scope, operation, request)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a handler raises, the answer is safe)
+        except BaseException as error:  # whatever a handler raises, the answer is safe
+            if is_interruption(error):
+                raise
             return self._fail(error, scope, operation, request)
 
     def _route(self, request: Request, scope: Scope) -> Routed:
@@ -225,6 +228,7 @@ class Engine:
         call, data, added = outcome
         if call.operation.name == INTROSPECT:
             return Success(data)
+        data = standing_alone(data)
         warnings = call.warnings + added
         if call.operation.deprecated or call.operation.deprecated_parameters:
             warnings += tuple(deprecation_notices(call.operation, call.given, scope.session))
@@ -301,11 +305,13 @@ def _without_secrets(error: ErrorDetail, secrets: frozenset[str]) -> ErrorDetail
     return ErrorDetail(error.code, scrubbed(error.message, secrets), scrubbed(details, secrets))
 
 
-def _is_brief(arguments: object) -> bool:
-    """Whether the schema of the answer has no room for details: that of a batch, and that of introspection."""
+def _has_no_room_for_details(arguments: object, error: ErrorDetail) -> bool:
+    """Whether the schema of the answer forbids them: introspection's, and a batch's unless Spec 4.7.5 demands them."""
     if not isinstance(arguments, dict):
         return False
-    return arguments["operation"] == INTROSPECT if "operation" in arguments else "operations" in arguments
+    if "operation" in arguments:
+        return bool(arguments["operation"] == INTROSPECT)
+    return "operations" in arguments and error.code != "VALIDATION_PAYLOAD_TOO_LARGE"
 
 
 def _trail(scope: Scope) -> dict[str, object]:

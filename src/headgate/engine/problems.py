@@ -34,17 +34,17 @@ _ORDER: Final = (_MISSING, _TYPE, _UNKNOWN_PARAM, _UNKNOWN_FIELD)
 """The order in which the kinds of problems are looked for (Operations 5.4); constraints come last."""
 
 _BOUNDS: Final = {
-    "minimum": ("minimum", "{} or more"),
-    "maximum": ("maximum", "{} or less"),
-    "exclusiveMinimum": ("exclusive_minimum", "greater than {}"),
-    "exclusiveMaximum": ("exclusive_maximum", "less than {}"),
-    "multipleOf": ("multiple_of", "a multiple of {}"),
-    "minLength": ("min_length", "{} characters long or longer"),
-    "maxLength": ("max_length", "{} characters long or shorter"),
-    "minItems": ("min_items", "{} items or more"),
-    "maxItems": ("max_items", "{} items or fewer"),
-    "minProperties": ("min_properties", "{} fields or more"),
-    "maxProperties": ("max_properties", "{} fields or fewer"),
+    "minimum": ("minimum", "be {} or more"),
+    "maximum": ("maximum", "be {} or less"),
+    "exclusiveMinimum": ("exclusive_minimum", "be greater than {}"),
+    "exclusiveMaximum": ("exclusive_maximum", "be less than {}"),
+    "multipleOf": ("multiple_of", "be a multiple of {}"),
+    "minLength": ("min_length", "have {} or more characters"),
+    "maxLength": ("max_length", "have {} or fewer characters"),
+    "minItems": ("min_items", "have {} or more items"),
+    "maxItems": ("max_items", "have {} or fewer items"),
+    "minProperties": ("min_properties", "have {} or more fields"),
+    "maxProperties": ("max_properties", "have {} or fewer fields"),
 }
 _SHOWN_VALUES: Final = 20
 _MOST_PROBLEMS: Final = 100
@@ -268,7 +268,7 @@ def broken_constraint(path: Sequence[str | int], keyword: str, value: object) ->
     name = place(path)
     if keyword in _BOUNDS:
         key, words = _BOUNDS[keyword]
-        message = f"Parameter {_shown(path)} must be {words.format(value)}"
+        message = f"Parameter {_shown(path)} must {words.format(value)}"
         return Problem("VALIDATION_OUT_OF_RANGE", name, message, {"param_name": name, key: value})
     if keyword == "pattern":
         shown = f"the pattern '{value}'" if harmless(str(value)) else "its pattern, see details"
