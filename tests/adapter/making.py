@@ -7,13 +7,15 @@ from headgate import Adapter, AqlError, Category, Limits, Operation
 from headgate.adapter.functions import Options, operation_from_function
 from headgate.engine.validation import validate
 from headgate.protocol.errors import ErrorDetail
+from headgate.protocol.names import category_of_verb, verb_of
 
 __all__ = ["adapter", "operation", "operation_of", "read", "refusal"]
 
 
-def operation(function: Callable[..., Any], category: Category = Category.READ, **options: Any) -> Operation:
-    """The operation that a function makes."""
-    return operation_from_function(function, category, Options(**options))
+def operation(function: Callable[..., Any], category: Category | None = None, **options: Any) -> Operation:
+    """The operation that a function makes, of the category that its verb says."""
+    said = category_of_verb(verb_of(function.__name__)) or Category.READ
+    return operation_from_function(function, category or said, Options(**options))
 
 
 def operation_of(annotation: object) -> Operation:

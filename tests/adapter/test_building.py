@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from headgate import Adapter, AdapterError, Category, Context, Example, Operation, Parameter, Patch, Profile
+from headgate import Adapter, AdapterError, Category, Context, Example, Operation, Param, Parameter, Patch, Profile
 from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.protocol.profiles import CRUDE
 from tests.adapter.making import operation
@@ -28,10 +28,28 @@ def made(**fields: Any) -> Operation:
 @pytest.mark.parametrize("name", sorted(RESERVED_OPERATIONS))
 def test_a_reserved_name_cannot_be_used(name: str) -> None:
     with pytest.raises(AdapterError, match=rf"'{name}' is reserved for the protocol: choose another \(Spec 8.5.4\)"):
-        Adapter("x").add(made(name=name))
+        Adapter("x").add(made(name=name, category=Category.EXECUTE))
 
 
-@pytest.mark.parametrize("name", ["", "getThing", "get-thing", "Get", "_get", "1", "get thing", "x" * 65])
+@pytest.mark.parametrize("name", ["create_thing", "update_thing", "delete_thing", "execute_thing", "cancel_thing"])
+def test_what_is_named_like_a_change_cannot_be_declared_read(name: str) -> None:
+    with pytest.raises(AdapterError, match=f"Operation '{name}' is declared READ but named like"):
+        made(name=name)
+    assert made(name=name, rationale="'thing' is the name of a report").category is Category.READ
+
+
+def test_a_name_that_is_too_long_is_called_so() -> None:
+    with pytest.raises(AdapterError, match="is too long: 65 characters, 64 are allowed"):
+        made(name="x" * 65)
+
+
+@pytest.mark.parametrize("bounds", [{"minimum": 3, "maximum": 1}, {"min_length": 3, "max_length": 1}], ids=str)
+def test_bounds_that_allow_nothing_are_refused(bounds: dict[str, Any]) -> None:
+    with pytest.raises(AdapterError, match="its lower bound 3 is above its upper bound 1"):
+        Param(**bounds)
+
+
+@pytest.mark.parametrize("name", ["", "getThing", "get-thing", "Get", "_get", "1", "get thing"])
 def test_an_operation_is_named_in_snake_case(name: str) -> None:
     with pytest.raises(AdapterError, match="is not snake_case: use lower-case letters"):
         made(name=name)

@@ -250,7 +250,7 @@ def test_the_tool_of_an_operation_is_the_one_that_exists() -> None:
                 "type": "array",
                 "required": True,
                 "items": {"type": "string"},
-                "description": "(1 items or more, 3 items or fewer)",
+                "description": "(1 or more items, 3 or fewer items)",
             },
         ),
         (
@@ -572,3 +572,16 @@ def test_large_bounds_are_said_in_words() -> None:
         "minimum": 0,
         "description": f"({10**20} or less) (beyond 2^53-1 as a string of digits)",
     }
+
+
+@pytest.mark.parametrize(
+    ("annotation", "said"),
+    [
+        pytest.param(dict[str, float], "(values: number)", id="a dictionary"),
+        pytest.param(dict[str, list[str]], "(values: string[])", id="a dictionary of lists"),
+        pytest.param(tuple[int, str], "(in this order: integer, string)", id="a tuple"),
+    ],
+)
+def test_what_is_inside_a_container_is_said(annotation: object, said: str) -> None:
+    hint = hint_for(annotation)
+    assert said in str(parameter_info("x", hint.schema, hint.definitions, required=True)["description"])

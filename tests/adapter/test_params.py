@@ -106,7 +106,7 @@ def test_a_constraint_is_kept_and_its_bound_is_told(
 MESSAGES = [
     (Annotated[int, Param(minimum=3)], 2, "Parameter 'x' must be 3 or more"),
     (Annotated[int, Param(maximum=3)], 4, "Parameter 'x' must be 3 or less"),
-    (Annotated[str, Param(min_length=2)], "a", "Parameter 'x' must be 2 characters long or longer"),
+    (Annotated[str, Param(min_length=2)], "a", "Parameter 'x' must have 2 or more characters"),
     (Annotated[str, Param(pattern="^a")], "b", "Parameter 'x' must match the pattern '^a'"),
     (Annotated[str, Param(pattern="^cat [0-9]$")], "b", "Parameter 'x' must match its pattern, see details"),
     (Annotated[str, Param(format="email")], "b", "Parameter 'x' must be an e-mail address"),

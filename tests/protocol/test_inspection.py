@@ -1,6 +1,5 @@
 """What a payload may hold: every limit at its edge, characters, numbers and depth (Spec 4.7)."""
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -155,11 +154,11 @@ def test_a_value_that_is_shared_a_million_times_ends_with_the_request_limit() ->
     assert refusal(shared)[1]["limit_type"] == "request_size"
 
 
-def test_a_request_of_a_hundred_thousand_items_is_checked_in_a_moment() -> None:
+def test_a_request_of_a_hundred_thousand_items_passes_where_they_are_allowed() -> None:
     limits = Limits(max_array_elements=100_000, max_request_size=10 * 1024 * KB)
-    started = time.process_time()
     check_payload({"a": [{"b": None}] * 100_000}, limits)
-    assert time.process_time() - started < 5
+    with pytest.raises(AqlError, match="array_elements"):
+        check_payload({"a": [{"b": None}] * 100_001}, limits)
 
 
 # Characters.

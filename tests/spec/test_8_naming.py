@@ -3,6 +3,7 @@
 import pytest
 
 from headgate import Adapter, AdapterError, Category, Operation
+from headgate.sources.demo import demo_adapter
 from tests.spec.conftest import Serve
 from tests.spec.wires import Aql
 
@@ -79,3 +80,23 @@ async def test_an_author_who_gives_no_reason_still_gets_one_and_the_nearest_verb
 async def test_the_description_of_a_canonical_verb_says_nothing_of_verbs(aql: Aql) -> None:
     for name in ("create_note", "get_note", "list_notes", "update_note", "delete_note", "execute_job", "cancel_job"):
         assert "Similar to" not in (await aql.operation(name))["description"]
+
+
+@pytest.mark.proves(
+    "spec-8.5.1-canonical-verbs-used", "spec-8.5.2-operation-names-verb-resource", "ops-6.2-canonical-verbs-used"
+)
+async def test_operations_that_headgate_brings_itself_follow_the_grammar_of_names(serve: Serve) -> None:
+    canonical = {
+        "CREATE": ["create"],
+        "READ": ["get", "list"],
+        "UPDATE": ["update"],
+        "DELETE": ["delete"],
+        "EXECUTE": ["execute", "cancel"],
+    }
+    adapter = demo_adapter()
+    async with serve(adapter) as aql:
+        for name in adapter.operations:
+            details = await aql.operation(name)
+            verb, _, resource = name.partition("_")
+            assert resource, name
+            assert verb in canonical[details["semantic_category"]] or "Similar to '" in details["description"], name

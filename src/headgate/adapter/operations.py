@@ -12,7 +12,14 @@ from headgate.adapter.parameters import SENSITIVE, Convert, Deprecated, Paramete
 from headgate.adapter.schemas import dereference
 from headgate.adapter.text_formats import FORMATS
 from headgate.protocol.categories import Category
-from headgate.protocol.names import canonical_verb, is_snake_case, resource_of, verb_of
+from headgate.protocol.names import (
+    RESERVED_OPERATIONS,
+    canonical_verb,
+    category_of_verb,
+    is_snake_case,
+    resource_of,
+    verb_of,
+)
 
 __all__ = ["IF_MATCH", "INPUT", "Example", "Operation"]
 
@@ -68,7 +75,11 @@ class Operation:
             self._check_schema()
 
     def _check_words(self) -> None:
-        if not is_snake_case(self.name) or len(self.name) > _MAX_NAME:
+        if len(self.name) > _MAX_NAME:
+            raise AdapterError(
+                f"The operation name '{self.name}' is too long: {len(self.name)} characters, {_MAX_NAME} are allowed."
+            )
+        if not is_snake_case(self.name):
             raise AdapterError(
                 f"The operation name '{self.name}' is not snake_case: use lower-case letters, digits and underscores, "
                 f"starting with a letter, {_MAX_NAME} characters at most (Spec 8.5.2). Example: 'get_book'."
@@ -80,6 +91,17 @@ class Operation:
             )
         if not self.summary.strip():
             raise AdapterError(f"Operation '{self.name}' has no description: write a docstring (Operations 5.1).")
+        self._check_verb()
+
+    def _check_verb(self) -> None:
+        """A change must not pass for a READ, which hosts run without asking; a reserved name is refused elsewhere."""
+        named_like = category_of_verb(verb_of(self.name))
+        is_suspicious = self.category is Category.READ and named_like not in (None, Category.READ)
+        if is_suspicious and not self.rationale and self.name not in RESERVED_OPERATIONS:
+            raise AdapterError(
+                f"Operation '{self.name}' is declared READ but named like {named_like}: a caller would trust it to "
+                "change nothing. Correct one of the two, or say with rationale= why it is right (Spec 8.1)."
+            )
 
     def _check_parameters(self) -> None:
         names = [parameter.name for parameter in self.parameters]

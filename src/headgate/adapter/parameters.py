@@ -89,6 +89,9 @@ class Param:
     def __post_init__(self) -> None:
         if self.pattern is not None:
             _check_pattern(self.pattern)
+        for low, high in ((self.minimum, self.maximum), (self.min_length, self.max_length)):
+            if low is not None and high is not None and low > high:
+                raise AdapterError(f"Param allows nothing: its lower bound {low} is above its upper bound {high}.")
 
     @property
     def deprecation(self) -> Deprecated | None:

@@ -23,10 +23,10 @@ _WORDS: Final = {
     "exclusiveMinimum": "greater than {}",
     "exclusiveMaximum": "less than {}",
     "multipleOf": "a multiple of {}",
-    "minItems": "{} items or more",
-    "maxItems": "{} items or fewer",
-    "minProperties": "{} keys or more",
-    "maxProperties": "{} keys or fewer",
+    "minItems": "{} or more items",
+    "maxItems": "{} or fewer items",
+    "minProperties": "{} or more keys",
+    "maxProperties": "{} or fewer keys",
 }
 
 _BOUNDS: Final = {"minimum": "{} or more", "maximum": "{} or less"}
@@ -129,7 +129,9 @@ def parameter_info(
     full = dereference(schema, definitions)
     ref = str(schema.get("$ref", ""))
     info: dict[str, object] = {"name": name, "type": type_name(schema, definitions), "required": required}
-    description = " ".join(part for part in (str(full.get("description", "")).strip(), *_notes(full), note) if part)
+    description = " ".join(
+        part for part in (str(full.get("description", "")).strip(), *_notes(full, definitions), note) if part
+    )
     if description:
         info["description"] = description
     info.update({key: full[key] for key in _COPIED if key in full and not _is_beyond(key, full)})
@@ -164,7 +166,7 @@ def _choices(schema: Schema, definitions: Mapping[str, Schema]) -> list[Any] | N
     return [choice for choices in counted for choice in choices or ()] + nothing
 
 
-def _notes(schema: Schema) -> Iterator[str]:
+def _notes(schema: Schema, definitions: Mapping[str, Schema]) -> Iterator[str]:
     """What the schema demands beyond the fields of ParameterInfo."""
     words = [text.format(schema[key]) for key, text in _WORDS.items() if key in schema]
     words += [text.format(schema[key]) for key, text in _BOUNDS.items() if _is_beyond(key, schema)]
@@ -172,6 +174,11 @@ def _notes(schema: Schema) -> Iterator[str]:
         words.append("no item twice")
     if words:
         yield f"({', '.join(words)})"
+    values = schema.get("additionalProperties")
+    if isinstance(values, dict) and values:
+        yield f"(values: {_element(values, definitions)})"
+    if schema.get("prefixItems"):
+        yield f"(in this order: {', '.join(_element(item, definitions) for item in schema['prefixItems'])})"
     yield from _format_notes(schema)
     properties = schema.get("properties")
     if isinstance(properties, dict) and properties:

@@ -14,6 +14,7 @@ __all__ = [
     "SYNONYMS",
     "camel_to_snake",
     "canonical_verb",
+    "category_of_verb",
     "is_metadata",
     "is_snake_case",
     "resource_of",
@@ -88,6 +89,11 @@ def resource_of(operation: str) -> str:
     """What an operation's name says after the verb, or all of it if there is no more."""
     verb, _, resource = operation.partition("_")
     return resource or verb
+
+
+def category_of_verb(verb: str) -> Category | None:
+    """The category that a canonical verb belongs to."""
+    return next((category for category, verbs in CANONICAL_VERBS.items() if verb in verbs), None)
 
 
 def canonical_verb(operation: str, category: Category) -> str | None:
