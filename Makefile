@@ -22,7 +22,15 @@ unit: $(VENV)/.developing
 	$(BIN)/pytest --numprocesses=2 --dist=loadgroup --cov --cov-report=term-missing:skip-covered
 
 million: $(VENV)/.developing  ## the property test with 1,000,000 requests
-	HEADGATE_CASES=1000000 $(BIN)/pytest tests/engine/test_properties.py -k million -s
+	HEADGATE_CASES=1000000 $(BIN)/pytest tests/engine/test_properties.py -k as_many_requests -s
+
+bench: .venv-bench/.installed  ## ratios to the bare SDK and to FastMCP
+	.venv-bench/bin/python -m benchmarks
+
+.venv-bench/.installed: pyproject.toml constraints.txt benchmarks/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet --quiet install --constraint constraints.txt --requirement benchmarks/requirements.txt --editable .
+	@touch $@
 
 lock: $(VENV)/.developing  ## write the versions that are installed now into constraints.txt
 	$(BIN)/python -m pip freeze --all --exclude-editable | grep -v '^setuptools==' > constraints.txt

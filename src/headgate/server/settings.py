@@ -12,12 +12,13 @@ from headgate.adapter.suggestions import did_you_mean, nearest
 from headgate.engine.events import Listener
 from headgate.engine.pipeline import Engine, EngineOptions
 from headgate.protocol.concurrency import Concurrency
-from headgate.protocol.limits import LimitError, Limits
+from headgate.protocol.limits import LIMIT_ROWS, LimitError, Limits
 from headgate.protocol.profiles import PROFILES, Mode, Profile
 
 __all__ = ["SettingError", "Settings", "with_limits"]
 
 E = TypeVar("E", bound=Enum)
+T = TypeVar("T")
 
 
 class SettingError(ValueError):
@@ -50,8 +51,12 @@ class Settings:
         readers: Mapping[str, Callable[[Any], Any]] = {
             "mode": _mode,
             "profile": _profile,
+            "prefix": lambda value: _typed(str, value, "prefix must be a text"),
+            "strict": lambda value: _typed(bool, value, "strict must be true or false"),
+            "structured_content": lambda value: _typed(bool, value, "structured_content must be true or false"),
+            "limits": lambda value: with_limits(Limits(), value) if isinstance(value, dict) else _limits(value),
             "concurrency": lambda value: _choice(Concurrency, value, "concurrency"),
-            "listeners": tuple,
+            "listeners": _listeners,
             "max_concurrent_requests": lambda value: _at_least(1, value, "max_concurrent_requests"),
             "index_tokens": lambda value: None if value is None else _at_least(0, value, "index_tokens"),
             "cache_seconds": lambda value: _at_least(0, value, "cache_seconds"),
@@ -85,9 +90,24 @@ def _choice(kind: type[E], value: object, name: str) -> E:
         raise _unknown(name, str(value), [str(member.value) for member in kind]) from None
 
 
+def _typed(kind: type[T], value: object, rule: str) -> T:
+    if not isinstance(value, kind):
+        raise SettingError(f"{rule}, not '{value}'")
+    return value
+
+
+def _limits(value: object) -> Limits:
+    return _typed(Limits, value, "limits must be Limits or a dictionary of them")
+
+
+def _listeners(value: object) -> tuple[Listener, ...]:
+    given = tuple(_typed(Iterable, value, "listeners must be a list of functions"))
+    return tuple(_typed(Callable, listener, "a listener must be a function") for listener in given)
+
+
 def _profile(value: Profile | str | None) -> Profile | None:
     if not isinstance(value, str):
-        return value
+        return None if value is None else _typed(Profile, value, "profile must be a name or a Profile")
     found = PROFILES.get(value)
     if found is None:
         raise _unknown("profile", value, list(PROFILES))
@@ -109,6 +129,10 @@ def _at_least(least: int, value: object, name: str) -> int:
 
 def with_limits(limits: Limits, changes: Mapping[str, int]) -> Limits:
     """The limits with some changed, or a SettingError that names the allowed range."""
+    for name, value in changes.items():
+        if name not in LIMIT_ROWS:
+            raise SettingError(f"There is no limit '{name}'{did_you_mean(nearest(name, list(LIMIT_ROWS)))}")
+        _at_least(0, value, name)
     try:
         return replace(limits, **changes)
     except LimitError as error:

@@ -201,6 +201,7 @@ def private_pipes() -> Iterator[Pipes]:
     try:
         yield Pipes(source, sink)
     finally:
+        sys.stdout.flush()  # what a handler printed must not wait until the wire is standard output again
         os.dup2(source, 0)
         os.dup2(sink, 1)
         os.close(source)
