@@ -37,6 +37,21 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "index": ({"index_tokens": -1}, "index_tokens must be a whole number, 0 or more, not '-1'"),
     "cache": ({"cache_seconds": "60"}, "cache_seconds must be a whole number, 0 or more, not '60'"),
     "truth": ({"cache_seconds": True}, "cache_seconds must be a whole number, 0 or more, not 'True'"),
+    "prefix of another type": ({"prefix": None}, "prefix must be a text, not 'None'"),
+    "strictness": ({"strict": "no"}, "strict must be true or false, not 'no'"),
+    "structure": ({"structured_content": 1}, "structured_content must be true or false, not '1'"),
+    "profile of another type": ({"profile": 7}, "profile must be a name or a Profile, not '7'"),
+    "limits": ({"limits": 5}, "limits must be Limits or a dictionary, not '5'"),
+    "limit": (
+        {"limits": {"max_request_sise": 5}},
+        "There is no limit 'max_request_sise'. Did you mean 'max_request_size'?",
+    ),
+    "limit of another type": (
+        {"limits": {"max_nesting_depth": "8"}},
+        "max_nesting_depth must be a whole number, 0 or more, not '8'",
+    ),
+    "listeners": ({"listeners": print}, f"listeners must be a list of functions, not '{print}'"),
+    "listener": ({"listeners": ["print"]}, "listeners must be a list of functions, not '['print']'"),
     "prefix": (
         {"prefix": "Hub"},
         (
@@ -93,8 +108,15 @@ def test_words_are_read_where_a_name_is_enough() -> None:
 
 def test_values_are_taken_as_they_are() -> None:
     own = Profile("own", (Family("everything", "All there is", frozenset(Category)),))
-    settings = Settings.of(mode=Mode.ALL, profile=own, prefix="x_")
+    limits = Limits(max_nesting_depth=8)
+    settings = Settings.of(mode=Mode.ALL, profile=own, prefix="x_", limits=limits, strict=False, listeners=[print])
     assert (settings.mode, settings.profile, settings.prefix) == (Mode.ALL, own, "x_")
+    assert (settings.limits, settings.strict, settings.listeners) == (limits, False, (print,))
+    assert Settings.of(profile=None).profile is None
+
+
+def test_limits_may_be_a_dictionary() -> None:
+    assert Settings.of(limits={"max_nesting_depth": 8}).limits == Limits(max_nesting_depth=8)
 
 
 def test_the_old_name_of_semantic_mode_is_known() -> None:

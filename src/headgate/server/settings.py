@@ -54,7 +54,7 @@ class Settings:
             "prefix": lambda value: _typed(str, value, "prefix must be a text"),
             "strict": lambda value: _typed(bool, value, "strict must be true or false"),
             "structured_content": lambda value: _typed(bool, value, "structured_content must be true or false"),
-            "limits": lambda value: with_limits(Limits(), value) if isinstance(value, dict) else _limits(value),
+            "limits": _limits,
             "concurrency": lambda value: _choice(Concurrency, value, "concurrency"),
             "listeners": _listeners,
             "max_concurrent_requests": lambda value: _at_least(1, value, "max_concurrent_requests"),
@@ -97,12 +97,16 @@ def _typed(kind: type[T], value: object, rule: str) -> T:
 
 
 def _limits(value: object) -> Limits:
-    return _typed(Limits, value, "limits must be Limits or a dictionary of them")
+    if isinstance(value, Mapping):
+        return with_limits(Limits(), value)
+    return _typed(Limits, value, "limits must be Limits or a dictionary")
 
 
 def _listeners(value: object) -> tuple[Listener, ...]:
-    given = tuple(_typed(Iterable, value, "listeners must be a list of functions"))
-    return tuple(_typed(Callable, listener, "a listener must be a function") for listener in given)
+    given = tuple(value) if isinstance(value, Iterable) else (None,)
+    if not all(map(callable, given)):
+        raise SettingError(f"listeners must be a list of functions, not '{value}'")
+    return given
 
 
 def _profile(value: Profile | str | None) -> Profile | None:
@@ -131,7 +135,7 @@ def with_limits(limits: Limits, changes: Mapping[str, int]) -> Limits:
     """The limits with some changed, or a SettingError that names the allowed range."""
     for name, value in changes.items():
         if name not in LIMIT_ROWS:
-            raise SettingError(f"There is no limit '{name}'{did_you_mean(nearest(name, list(LIMIT_ROWS)))}")
+            raise SettingError(f"There is no limit '{name}'{did_you_mean(nearest(name, list(LIMIT_ROWS), 1))}")
         _at_least(0, value, name)
     try:
         return replace(limits, **changes)
