@@ -32,7 +32,9 @@ def call(
             help="All parameters as one JSON object; '-' reads it from standard input.", allow_leading_hyphen=True
         ),
     ] = None,
-    json: Annotated[bool, Parameter(help="Print the whole envelope on one line.", negative=())] = False,
+    json: Annotated[
+        bool, Parameter(help="Print the whole envelope on one line.", negative=(), show_default=False)
+    ] = False,
 ) -> int:
     """Call one operation of an adapter or a running server.
 

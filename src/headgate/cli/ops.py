@@ -28,7 +28,9 @@ def ops(
     *,
     search: Annotated[str | None, Parameter(help="Words; the operations that match best come first.")] = None,
     source: Source = None,
-    json: Annotated[bool, Parameter(help="Print what introspection answers, as JSON.", negative=())] = False,
+    json: Annotated[
+        bool, Parameter(help="Print what introspection answers, as JSON.", negative=(), show_default=False)
+    ] = False,
 ) -> int:
     """Show what an adapter or a running server offers, or one operation in full."""
 

@@ -31,8 +31,8 @@ __all__ = ["serve"]
 _GRACE_SECONDS: Final = 10.0
 
 
-def _option(help_text: str, variable: str, **more: Any) -> Parameter:
-    return Parameter(help=help_text, env_var=variable, **more)
+def _option(help_text: str, variable: str) -> Parameter:
+    return Parameter(help=help_text, env_var=variable, negative=(), show_default=False)
 
 
 @Parameter(name="*")
@@ -47,9 +47,7 @@ class Serving:
         str | None, _option("Which families semantic mode has, such as crude or discover.", "MCP_AQL_ENDPOINT_PROFILE")
     ] = None
     prefix: Annotated[str | None, _option("Before every tool's name, such as github_.", "MCP_AQL_TOOL_PREFIX")] = None
-    dev: Annotated[
-        bool, _option("Warn of unknown parameters instead of refusing them.", "HEADGATE_DEV", negative=())
-    ] = False
+    dev: Annotated[bool, _option("Warn of unknown parameters instead of refusing them.", "HEADGATE_DEV")] = False
     concurrency: Annotated[
         str | None,
         _option("serialized, read-concurrent, fully-concurrent or resource-locked.", "HEADGATE_CONCURRENCY"),
@@ -61,7 +59,7 @@ class Serving:
         int | None, _option("Tokens that the index in the tools' descriptions may cost.", "HEADGATE_INDEX_TOKENS")
     ] = None
     structured_content: Annotated[
-        bool, _option("Send answers as structured content too.", "HEADGATE_STRUCTURED_CONTENT", negative=())
+        bool, _option("Send answers as structured content too.", "HEADGATE_STRUCTURED_CONTENT")
     ] = False
     max_request_size: Annotated[int | None, _option("Bytes of a request.", "HEADGATE_MAX_REQUEST_SIZE")] = None
     max_response_size: Annotated[int | None, _option("Bytes of an answer.", "HEADGATE_MAX_RESPONSE_SIZE")] = None
@@ -147,9 +145,7 @@ def serve(
     http: Annotated[
         str | None, _option("Listen on HOST:PORT, such as 127.0.0.1:8765, instead of stdio.", "HEADGATE_HTTP")
     ] = None,
-    reload: Annotated[
-        bool, _option("Watch the module and serve it anew when it changes.", "HEADGATE_RELOAD", negative=())
-    ] = False,
+    reload: Annotated[bool, _option("Watch the module and serve it anew when it changes.", "HEADGATE_RELOAD")] = False,
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], _option("What to write to standard error.", "HEADGATE_LOG_LEVEL")
     ] = "info",
