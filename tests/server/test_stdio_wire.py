@@ -153,6 +153,8 @@ def test_requests_run_at_the_same_time_and_a_cancelled_one_is_forgotten(pipes: P
     until((tmp_path / "a.begun").exists, "the handler")
     assert pipes.is_alive()
     pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 12}})
+    for odd in ({}, {"requestId": [12]}, {"requestId": {"id": 12}}, {"requestId": None}, {"requestId": "unheard of"}):
+        pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": odd})
     pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled"})
     assert pipes.is_alive()
 

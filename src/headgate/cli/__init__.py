@@ -60,7 +60,7 @@ def _prepare_streams() -> None:
 def _one_line(error: CycloptsError) -> str:
     """What is wrong, in words that say nothing of Python."""
     if isinstance(error, UnusedCliTokensError):
-        return f"There is nothing that takes {', '.join(repr(word) for word in error.unused_tokens)}; see --help."
+        return f"There is nothing that takes {', '.join(repr(word) for word in error.unused_tokens or ())}; see --help."
     text = " ".join(str(error).split())
     for type_name, words in _TYPES.items():
         text = re.sub(rf" into {type_name}\.$", f" into {words}.", text)

@@ -135,7 +135,7 @@ class _Reader:
             self._settle(message.id)
 
     def _settle(self, request_id: object) -> None:
-        if request_id in self._waiting:
+        if isinstance(request_id, str | int) and request_id in self._waiting:
             self._waiting.remove(request_id)
             self._answered.set()
 
