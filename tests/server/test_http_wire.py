@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from tests.server.mutations import mutated
 from tests.server.processes import MODERN_META, PATIENCE, Serving, tool_call
 from tests.server.requests import Caller, Era, caller, legacy, modern
 
@@ -42,6 +43,13 @@ def test_a_bad_body_gets_a_clear_error_and_the_server_lives_on(
     assert answer.headers["content-type"] == "application/json"
     assert answer.json == {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
     assert client.call("get_echo", {"text": "alive"}).envelope["data"] == "alive"
+
+
+def test_no_body_however_damaged_breaks_the_server(client: Caller) -> None:
+    for body in mutated(200, seed=2):
+        answer = client.send(body, Mcp_Method="tools/call", Mcp_Name="mcp_aql_read")
+        assert answer.status < 500, body
+        assert b"pydantic" not in answer.body
 
 
 def test_a_body_that_is_too_large_is_refused(client: Caller) -> None:

@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from headgate.server.stdio import _put
+from tests.server.mutations import mutated
 from tests.server.processes import (
     HEADGATE,
     INITIALIZE,
@@ -157,6 +158,13 @@ def test_requests_run_at_the_same_time_and_a_cancelled_one_is_forgotten(pipes: P
         pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": odd})
     pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled"})
     assert pipes.is_alive()
+
+
+def test_no_line_however_damaged_ends_the_server(pipes: Pipes) -> None:
+    for line in mutated(2000, seed=1):
+        pipes.send(line + b"\n")
+    assert pipes.is_alive()
+    assert not [line for line in pipes.answers.seen if "pydantic" in line or "Traceback" in line]
 
 
 def test_the_modern_era_needs_no_handshake() -> None:
