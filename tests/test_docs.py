@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.cli.serve import Guarding, Serving
-from headgate.protocol.errors import REGISTRY, is_callers_to_repair
+from headgate.protocol.error_codes import REGISTRY, is_callers_to_repair
 from headgate.protocol.profiles import PROFILES
 from headgate.server.settings import Settings
 

@@ -30,7 +30,7 @@ from headgate.adapter.hints import hint_for
 from headgate.adapter.introspection import QUERIES, Introspector
 from headgate.adapter.schemas import parameter_info
 from headgate.adapter.types import PROTOCOL_TYPES, type_from_schema
-from headgate.protocol.errors import REGISTRY
+from headgate.protocol.error_codes import REGISTRY
 from headgate.protocol.profiles import PROFILES
 from tests.support import schema_errors
 

@@ -78,6 +78,7 @@ UNKNOWN = {
     "limit": (("serve", "--max-nesting-depth", "7"), "max_nesting_depth is 7; it must lie between 8 and 64 levels."),
     "flag": (("call", "list_books", "--jsno"), "Unknown option: --jsno. Did you mean --json?"),
     "nothing": (("call",), 'Command "call" parameter OPERATION requires an argument.'),
+    "a word too many": (("ops", "get_book", "more"), "There is nothing that takes 'more'; see --help."),
     "two sources": (("serve", "a:b", "c:d"), "One source at a time, not 2: combine them in one adapter"),
     "reload": (("serve", "--reload"), "--reload needs a source that is a Python module or file"),
     "address": (("serve", "--http", "8765x"), "'8765x' is not HOST:PORT, such as 127.0.0.1:8765"),

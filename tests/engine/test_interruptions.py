@@ -8,8 +8,7 @@ import orjson
 import pytest
 
 from headgate import Adapter, Engine
-
-pytestmark = pytest.mark.anyio
+from headgate.engine.interruptions import is_interruption
 
 
 class Odd(BaseException):
@@ -56,6 +55,7 @@ def engine_of(handler: Callable[[], Awaitable[None]]) -> Engine:
     return Engine(adapter)
 
 
+@pytest.mark.anyio
 @pytest.mark.parametrize("handler", ODD.values(), ids=ODD)
 async def test_what_a_handler_raises_is_an_internal_error(handler: Callable[[], Awaitable[None]]) -> None:
     engine = engine_of(handler)
@@ -66,6 +66,7 @@ async def test_what_a_handler_raises_is_an_internal_error(handler: Callable[[], 
     assert error["details"]["request_id"] == reply.request_id
 
 
+@pytest.mark.anyio
 @pytest.mark.parametrize("handler", ODD.values(), ids=ODD)
 async def test_what_a_handler_raises_stops_no_other_operation_of_a_batch(
     handler: Callable[[], Awaitable[None]],
@@ -75,6 +76,7 @@ async def test_what_a_handler_raises_stops_no_other_operation_of_a_batch(
     assert answer["summary"] == {"total": 2, "succeeded": 1, "failed": 1}
 
 
+@pytest.mark.anyio
 async def test_a_request_that_is_cancelled_ends_without_an_answer() -> None:
     started = anyio.Event()
     answered = False
@@ -97,8 +99,13 @@ async def test_a_request_that_is_cancelled_ends_without_an_answer() -> None:
     assert not answered
 
 
+@pytest.mark.anyio
 async def test_a_request_to_stop_the_program_is_not_swallowed() -> None:
     with pytest.raises(KeyboardInterrupt):
         await engine_of(raising(KeyboardInterrupt())).call({"operation": "execute_odd"})
     with pytest.raises(BaseExceptionGroup):
         await engine_of(raising(BaseExceptionGroup("", [KeyboardInterrupt()]))).call({"operation": "execute_odd"})
+
+
+def test_a_coroutine_that_is_torn_down_outside_any_task_is_let_go() -> None:
+    assert is_interruption(GeneratorExit())

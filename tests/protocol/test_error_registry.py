@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate import AqlError, Conflict, Denied, Invalid, NotFound, RateLimited, Unavailable, VersionMismatch
-from headgate.protocol.errors import REGISTRY, ErrorDetail, code_for_http_status, harmless, is_callers_to_repair, quoted
+from headgate.protocol.error_codes import REGISTRY, code_for_http_status, is_callers_to_repair
+from headgate.protocol.errors import ErrorDetail, harmless, quoted
 from tests.support import schema_errors
 
 COMPANION_CODES = [

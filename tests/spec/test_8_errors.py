@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headgate.protocol.errors import REGISTRY
+from headgate.protocol.error_codes import REGISTRY
 from tests.spec.conftest import Serve
 from tests.spec.test_5_answers import FAILURES
 from tests.spec.wires import Aql, error_of
@@ -104,7 +104,7 @@ async def test_the_message_for_a_missing_parameter_has_the_form_recommended(aql:
         ("get_text", {"text": 5}, ["'text'", "'string'", "'integer'"]),
         ("get_sample", {"key": "k", "size": "medium"}, ["'size'", "'small'", "'large'"]),
         ("get_sample", {"key": "k", "count": 11}, ["'count'", "10 or less"]),
-        ("get_sample", {"key": "k", "text": "a"}, ["'text'", "2 characters"]),
+        ("get_sample", {"key": "k", "text": "a"}, ["'text'", "2 or more characters"]),
         ("get_sample", {"key": "k", "code": "x"}, ["'code'", "'^[A-Z]{3}-[0-9]+$'"]),
         ("get_sample", {"key": "k", "day": "soon"}, ["'day'", "ISO 8601", "2026-02-04"]),
         ("get_sample", {"key": "k", "user_nam": "x"}, ["'user_nam'", "'get_sample'", "Did you mean 'user_name'?"]),

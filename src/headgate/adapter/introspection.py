@@ -17,7 +17,8 @@ from headgate.adapter.search import SearchIndex
 from headgate.adapter.types import PROTOCOL_TYPES, TypeDef, returns_info, type_from_schema
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.protocol.categories import Category
-from headgate.protocol.errors import REGISTRY, AqlError
+from headgate.protocol.error_codes import REGISTRY
+from headgate.protocol.errors import AqlError
 from headgate.protocol.limits import LIMIT_ROWS, Limits
 
 __all__ = ["INTROSPECT", "QUERIES", "Introspector", "introspect_operation"]

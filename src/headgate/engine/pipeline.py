@@ -32,7 +32,8 @@ from headgate.engine.interruptions import is_interruption
 from headgate.engine.stages import Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
 from headgate.engine.validation import validate
 from headgate.protocol.concurrency import Concurrency
-from headgate.protocol.errors import AqlError, ErrorDetail, is_callers_to_repair
+from headgate.protocol.error_codes import is_callers_to_repair
+from headgate.protocol.errors import AqlError, ErrorDetail
 from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Batch, Request, decode, request_from
 from headgate.protocol.results import Failure, Success
