@@ -585,3 +585,15 @@ def test_large_bounds_are_said_in_words() -> None:
 def test_what_is_inside_a_container_is_said(annotation: object, said: str) -> None:
     hint = hint_for(annotation)
     assert said in str(parameter_info("x", hint.schema, hint.definitions, required=True)["description"])
+
+
+@pytest.mark.parametrize("annotation", [bytes, Binary], ids=["bytes", "Binary"])
+def test_an_answer_that_is_only_binary_is_an_object_with_its_metadata(annotation: type) -> None:
+    async def get_picture() -> None:
+        """Get a picture."""
+
+    get_picture.__annotations__ = {"return": annotation}
+    adapter = Adapter("pictures")
+    adapter.read(get_picture)
+    made = adapter.operations["get_picture"]
+    assert (made.returns["type"], list(made.returns["properties"])) == ("object", ["content", "encoding", "mime_type"])

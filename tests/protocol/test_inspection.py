@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate import AqlError, Limits
-from headgate.protocol.inspection import MAX_SAFE_INTEGER, check_payload, decode_json
+from headgate.protocol.inspection import MAX_SAFE_INTEGER, check_payload
 
 KB = 1024
 SMALL = Limits(
@@ -268,37 +268,3 @@ def test_a_value_is_refused_for_its_depth_exactly_if_it_is_too_deep(value: objec
         check_payload(value, SMALL)
     else:
         assert refusal(value)[1]["actual_value"] == depth(value)
-
-
-# Bytes.
-
-
-@pytest.mark.parametrize(
-    ("raw", "offset"),
-    [
-        pytest.param(b'{"a": "\xc0\xaf"}', 7, id="overlong"),
-        pytest.param(b'{"a": "\xe2\x28\xa1"}', 7, id="invalid continuation"),
-        pytest.param(b'{"a": "x\xe2\x82"}', 8, id="truncated"),
-        pytest.param(b'{"a": "\xed\xa0\x80"}', 7, id="surrogate"),
-        pytest.param(b'{"\xff": 1}', 2, id="in a key"),
-    ],
-)
-def test_bytes_that_are_not_utf_8_are_refused_where_they_go_wrong(raw: bytes, offset: int) -> None:
-    with pytest.raises(AqlError) as raised:
-        decode_json(raw)
-    assert raised.value.error.code == "VALIDATION_INVALID_ENCODING"
-    assert raised.value.error.details == {"location": "body", "byte_offset": offset}
-
-
-@pytest.mark.parametrize(
-    "raw", [b"", b"{", b'{"a": NaN}', b"[1e999]", b'"\\ud800"', b"{'a': 1}", b"[" * 5000], ids=lambda raw: str(raw[:12])
-)
-def test_bytes_that_are_not_json_are_refused_with_a_position(raw: bytes) -> None:
-    with pytest.raises(AqlError) as raised:
-        decode_json(raw)
-    assert raised.value.error.code == "VALIDATION_INVALID_VALUE"
-    assert 0 <= raised.value.error.details["position"] <= len(raw)  # type: ignore[index,operator]
-
-
-def test_json_in_bytes_is_read() -> None:
-    assert decode_json('{"a": ["é", 1, null]}'.encode()) == {"a": ["é", 1, None]}

@@ -116,6 +116,8 @@ async def test_a_book_is_lent_and_returned(library: Library) -> None:
     back = await library.get("return_loan", loan_id=loan["loan_id"], input={"returned_at": "2100-01-01T10:00:00Z"})
     assert float(back["fine"]) > 0
     assert await library.get("list_loans") == []
+    again = await library.refused("return_loan", loan_id=loan["loan_id"], input={"returned_at": "2100-01-01T10:00:00Z"})
+    assert again == ("CONFLICT_ALREADY_EXISTS", "The book is back already")
     assert (await library.refused("return_loan", loan_id=99, input={"returned_at": "2100-01-01T10:00:00Z"}))[0] == (
         "NOT_FOUND_RESOURCE"
     )

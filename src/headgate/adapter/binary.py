@@ -10,9 +10,15 @@ from pydantic_core import CoreSchema, core_schema
 from headgate.adapter.parameters import Parameter
 from headgate.adapter.text_formats import BASE64
 
-__all__ = ["DEFAULT_MIME_TYPE", "Binary", "binder", "companions", "encoding_name", "mime_type_name"]
+__all__ = ["BINARY_ANSWER", "DEFAULT_MIME_TYPE", "Binary", "binder", "companions", "encoding_name", "mime_type_name"]
 
 DEFAULT_MIME_TYPE: Final = "application/octet-stream"
+
+BINARY_ANSWER: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("content", "encoding", "mime_type")},
+}
+"""The form of an answer that is nothing but binary: its metadata stands inside it."""
 
 
 @dataclass(frozen=True, slots=True)

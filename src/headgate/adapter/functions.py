@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from headgate.adapter.binary import binder, companions
+from headgate.adapter.binary import BINARY_ANSWER, binder, companions
 from headgate.adapter.context import Context
 from headgate.adapter.docstrings import read_docstring
 from headgate.adapter.errors import AdapterError
@@ -69,7 +69,7 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
         parameters=parameters + added,
         summary=words.summary,
         description=words.description,
-        returns=returns.schema,
+        returns=BINARY_ANSWER if returns.schema.get("format") == BASE64 else returns.schema,
         returns_description=words.returns or documented.returns,
         definitions=definitions,
         examples=options.examples,

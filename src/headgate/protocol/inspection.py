@@ -18,7 +18,6 @@ __all__ = [
     "bad_encoding",
     "beyond_safe_range",
     "check_payload",
-    "decode_json",
     "not_json",
     "too_large",
 ]
@@ -65,21 +64,6 @@ def too_large(limit: str, allowed: int, actual: int, hint: str = "") -> AqlError
         f"Payload exceeds {row.limit_type} limit of {allowed} {row.unit}{hint}",
         {"limit_type": row.limit_type, "limit_value": allowed, "actual_value": actual, "unit": row.unit},
     )
-
-
-def decode_json(raw: bytes) -> object:
-    """The JSON value in bytes, or the AqlError that says where they stop being UTF-8 or JSON."""
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        offset = _first_bad_byte(raw)
-        if offset is not None:
-            raise bad_encoding("body", offset) from None
-        raise AqlError(
-            "VALIDATION_INVALID_VALUE",
-            f"The request is not JSON: the text breaks off or goes wrong near character {error.pos}",
-            {"position": error.pos},
-        ) from None
 
 
 def _walk(root: object, limits: Limits) -> None:
@@ -165,14 +149,6 @@ def bad_encoding(location: str, offset: int, why: str = "the text must be UTF-8 
 def _shown(path: str) -> str:
     """A path for the details of an error, in characters that can be sent and not longer than helps."""
     return path[:_LONGEST_PLACE].encode(errors="replace").decode()
-
-
-def _first_bad_byte(raw: bytes) -> int | None:
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        return error.start
-    return None
 
 
 def _depth(root: Any) -> int:

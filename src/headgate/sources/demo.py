@@ -299,6 +299,8 @@ def _add_loans(adapter: Adapter, library: _Library) -> None:
         """Note that a book is back. The answer has the fine, if it was late."""
         if loan_id not in library.loans:
             raise NotFound("loan", loan_id)
+        if library.loans[loan_id].returned_at is not None:
+            raise Conflict("return", loan_id, "The book is back already")
         loan = replace(library.loans[loan_id], returned_at=input.returned_at)
         library.loans[loan_id] = loan
         late = max(0, (input.returned_at.date() - loan.due).days)
