@@ -486,7 +486,7 @@ def test_a_named_schema_becomes_a_type(schema: dict[str, Any], kind: str, more: 
         (Literal["a", 1], "string | integer", "enum"),
         (Any, "any", "scalar"),
         (list, "array", "scalar"),
-        (Binary, "string", "scalar"),
+        (Binary, "object", "object"),
     ],
     ids=str,
 )
