@@ -1,5 +1,6 @@
 """MCP-AQL for Python: every tool an agent needs behind one to five MCP tools, discoverable and guarded."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from headgate._version import __version__
@@ -102,6 +103,4 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for, when it is asked for: the command line starts without the rest."""
     if name not in _HOME_OF:
         raise AttributeError(f"module 'headgate' has no attribute '{name}'")
-    from importlib import import_module  # noqa: PLC0415
-
     return getattr(import_module(_HOME_OF[name]), name)

@@ -99,3 +99,9 @@ def test_one_of_ten_thousand_is_found() -> None:
     for words in ("telescope", "known star", "point to star", "calibrate"):
         assert index.search(words, 3)[0] is needle
     assert index.search("item 777", 1)[0].name == "get_item_777"
+
+
+@pytest.mark.parametrize("words", ["branch", "branches", "policy", "policies"])
+def test_one_and_many_find_each_other(words: str) -> None:
+    index = SearchIndex([*LIBRARY, made("list_branches", "All of them."), made("get_policy", "One of them.")])
+    assert index.search(words, 1)[0].name == ("list_branches" if words.startswith("branch") else "get_policy")

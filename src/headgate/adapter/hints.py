@@ -24,6 +24,7 @@ from headgate.adapter.conversion import with_bytes
 from headgate.adapter.errors import AdapterError
 from headgate.adapter.parameters import Convert, Param, Schema
 from headgate.adapter.patch import Patch, patch_schema
+from headgate.adapter.schemas import REF
 from headgate.adapter.text_formats import BASE64, DECIMAL, FORMATS
 from headgate.protocol.inspection import MAX_SAFE_INTEGER
 
@@ -91,7 +92,7 @@ def _patch(resource: Any) -> Hint:
     if "properties" in schema:
         name = f"{getattr(resource, '__name__', 'Object')}Patch"
         definitions = {**definitions, name: schema}
-        schema = {"$ref": f"#/$defs/{name}"}
+        schema = {"$ref": f"{REF}{name}"}
     return Hint(schema, lambda value: Patch(with_bytes(value, schema, definitions)), definitions)
 
 
@@ -195,7 +196,7 @@ def _named(annotation: Any, schema: Schema, definitions: dict[str, Schema]) -> S
     """Give the schema of a class its name, as pydantic does only for nested ones."""
     if isinstance(annotation, type) and "$ref" not in schema and ("properties" in schema or "enum" in schema):
         definitions[annotation.__name__] = schema
-        return {"$ref": f"#/$defs/{annotation.__name__}"}
+        return {"$ref": f"{REF}{annotation.__name__}"}
     return schema
 
 

@@ -3,19 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from headgate.adapter.parameters import Schema
+from headgate.adapter.schemas import REF
 from headgate.protocol.errors import Invalid
 from headgate.protocol.merge import merge
 
 __all__ = ["Patch", "patch_schema"]
 
 T = TypeVar("T")
-
-_REF: Final = "#/$defs/"
 
 
 @cache
@@ -51,7 +50,7 @@ def patch_schema(schema: Schema, definitions: Mapping[str, Schema], within: froz
 
     ``within`` holds the names on the way down, so that a type that contains itself ends.
     """
-    name = str(schema.get("$ref", "")).removeprefix(_REF)
+    name = str(schema.get("$ref", "")).removeprefix(REF)
     target = definitions.get(name, schema)
     if name in within:
         return {"type": "object"}
@@ -85,7 +84,7 @@ def _mergeable(schema: Schema, definitions: Mapping[str, Schema], within: frozen
         if union in schema:
             branches = [_mergeable(branch, definitions, within) for branch in schema[union]]
             return {key: value for key, value in schema.items() if key != union} | {"anyOf": branches}
-    target = definitions.get(str(schema.get("$ref", "")).removeprefix(_REF), schema)
+    target = definitions.get(str(schema.get("$ref", "")).removeprefix(REF), schema)
     if target.get("type") != "object":
         return schema
     said = {key: value for key, value in schema.items() if key not in ("$ref", "required")}

@@ -5,9 +5,11 @@ from typing import Any, Final
 
 from headgate.adapter.parameters import SENSITIVE, Schema
 from headgate.adapter.text_formats import BASE64, DECIMAL
+from headgate.protocol.inspection import MAX_SAFE_INTEGER
 from headgate.protocol.requests import json_type
 
 __all__ = [
+    "REF",
     "alternatives",
     "child_schema",
     "dereference",
@@ -17,7 +19,9 @@ __all__ = [
     "type_name",
 ]
 
-_REF: Final = "#/$defs/"
+REF: Final = "#/$defs/"
+"""Before the name of a schema that others refer to."""
+
 _COPIED: Final = ("default", "minimum", "maximum", "minLength", "maxLength", "pattern", "format")
 _WORDS: Final = {
     "exclusiveMinimum": "greater than {}",
@@ -30,16 +34,15 @@ _WORDS: Final = {
 }
 
 _BOUNDS: Final = {"minimum": "{} or more", "maximum": "{} or less"}
-_MAX_SAFE: Final = 2**53 - 1
 _NULL: Final = {"type": "null"}
 
 
 def dereference(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """The schema itself, or the named one that it stands for."""
     ref = schema.get("$ref")
-    if not isinstance(ref, str) or not ref.startswith(_REF):
+    if not isinstance(ref, str) or not ref.startswith(REF):
         return schema
-    return {**definitions.get(ref.removeprefix(_REF), {}), **{k: v for k, v in schema.items() if k != "$ref"}}
+    return {**definitions.get(ref.removeprefix(REF), {}), **{k: v for k, v in schema.items() if k != "$ref"}}
 
 
 def alternatives(
@@ -73,9 +76,9 @@ def _under_index(schema: Schema, index: int) -> object:
 def type_name(schema: Schema, definitions: Mapping[str, Schema]) -> str:
     """The name of a type: ``string``, ``Book``, ``string | string[]``. Enums go by the type of their values."""
     ref = schema.get("$ref")
-    if isinstance(ref, str) and ref.startswith(_REF):
-        target = definitions.get(ref.removeprefix(_REF), {})
-        return type_name(target, definitions) if "enum" in target else ref.removeprefix(_REF)
+    if isinstance(ref, str) and ref.startswith(REF):
+        target = definitions.get(ref.removeprefix(REF), {})
+        return type_name(target, definitions) if "enum" in target else ref.removeprefix(REF)
     for union in ("anyOf", "oneOf"):
         if union in schema:
             return " | ".join(dict.fromkeys(_element(branch, definitions) for branch in schema[union]))
@@ -203,4 +206,4 @@ def _format_notes(schema: Schema) -> Iterator[str]:
 
 def _is_beyond(key: str, schema: Mapping[str, Any]) -> bool:
     """Whether a bound is larger than a JSON number holds exactly, so that it can only be said in words (Spec 4.7.3)."""
-    return key in _BOUNDS and key in schema and abs(schema[key]) > _MAX_SAFE
+    return key in _BOUNDS and key in schema and abs(schema[key]) > MAX_SAFE_INTEGER

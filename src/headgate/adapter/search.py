@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from headgate.adapter.operations import Operation
-from headgate.protocol.names import SYNONYMS
+from headgate.protocol.names import SYNONYMS, singular
 
 __all__ = ["SearchIndex"]
 
@@ -93,13 +93,4 @@ def _words_of(operation: Operation) -> Iterator[str]:
 def _words(text: str) -> Iterator[str]:
     for word in _WORD.findall(text.casefold().replace("_", " ")):
         if word not in _STOP_WORDS:
-            yield _stem(word)
-
-
-def _stem(word: str) -> str:
-    """The word without the endings of plural, so that 'book' finds 'books'."""
-    if len(word) > 4 and word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+            yield singular(word)

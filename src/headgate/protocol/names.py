@@ -18,6 +18,7 @@ __all__ = [
     "is_metadata",
     "is_snake_case",
     "resource_of",
+    "singular",
     "verb_of",
 ]
 
@@ -65,6 +66,20 @@ SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
 """Other verbs and the canonical one each comes nearest to (Operations 6.2)."""
 
 
+_PLURALS: Final = (
+    ("ss", "ss"),
+    ("us", "us"),
+    ("is", "is"),
+    ("ies", "y"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("sses", "ss"),
+    ("uses", "us"),
+    ("xes", "x"),
+    ("s", ""),
+)
+
+
 def is_snake_case(name: str) -> bool:
     """Whether a name has the one form that operations and parameters may have (Spec 4.3, 8.5.2)."""
     return _SNAKE_CASE.match(name) is not None
@@ -104,3 +119,11 @@ def canonical_verb(operation: str, category: Category) -> str | None:
         return None
     near = SYNONYMS.get(verb)
     return near if near in canonical else canonical[0]
+
+
+def singular(word: str) -> str:
+    """One word for ``branch`` and ``branches``; a rough one is enough to compare and to count by."""
+    for ending, instead in _PLURALS:
+        if word.endswith(ending):
+            return word.removesuffix(ending) + instead
+    return word

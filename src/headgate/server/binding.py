@@ -30,6 +30,7 @@ from headgate.engine.stages import Reply
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.server.descriptions import INPUT_SCHEMA, ToolCard, tool_cards
 from headgate.server.edge import Edge
+from headgate.server.jsonrpc import tool_result
 from headgate.server.messages import max_message_size
 from headgate.server.sessions import Sessions
 from headgate.server.settings import Settings
@@ -280,7 +281,7 @@ def _result(reply: Reply, session: Session, structured: bool) -> dict[str, Any]:
 
     It is written as MCP sends it: the SDK checks that form in any case, and its models would only be made to be undone.
     """
-    result: dict[str, Any] = {"content": [{"type": "text", "text": reply.text}], "isError": reply.is_error}
+    result = tool_result(reply.text, is_error=reply.is_error)
     if structured:
         result["structuredContent"] = orjson.loads(reply.text)
     if reply.failed:

@@ -9,6 +9,7 @@ from headgate.adapter.exposure import Exposure
 from headgate.adapter.introspection import INTROSPECT
 from headgate.adapter.operations import Operation
 from headgate.protocol.categories import is_destructive, is_read_only
+from headgate.protocol.names import singular
 from headgate.protocol.profiles import Mode
 from headgate.server.tokens import estimate
 
@@ -143,35 +144,13 @@ def _groups(most: int, operations: Sequence[Operation]) -> str:
     """Counts by resource, so that an agent knows what to search for."""
     groups: dict[str, list[list[str]]] = {}
     for operation in operations:
-        words = [_singular(word) for word in operation.resource.split("_") if word] or [operation.name]
+        words = [singular(word) for word in operation.resource.split("_") if word] or [operation.name]
         groups.setdefault(words[0], []).append(words)
     largest = sorted(groups.values(), key=len, reverse=True)[:most]
     shown = [_common(group) + (f" {len(group)}" if len(group) > 1 else "") for group in largest]
     rest = f"{len(groups) - len(shown)} more" if len(groups) > len(shown) else ""
     on = f" on: {', '.join(filter(None, [*shown, rest]))}" if shown else ""
     return f"{len(operations)} operations{on}. Search for the one you need. "
-
-
-def _singular(word: str) -> str:
-    """One name for ``branch`` and ``branches``; a rough one is enough to count by."""
-    for ending, instead in _PLURALS:
-        if word.endswith(ending):
-            return word.removesuffix(ending) + instead
-    return word
-
-
-_PLURALS: Final = (
-    ("ss", "ss"),
-    ("us", "us"),
-    ("is", "is"),
-    ("ies", "y"),
-    ("ches", "ch"),
-    ("shes", "sh"),
-    ("sses", "ss"),
-    ("uses", "us"),
-    ("xes", "x"),
-    ("s", ""),
-)
 
 
 def _common(group: Sequence[Sequence[str]]) -> str:

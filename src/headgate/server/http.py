@@ -130,7 +130,8 @@ class _Uvicorn(uvicorn.Server):
 
 async def run_http(server: McpServer, app: Starlette, sock: socket.socket, grace_seconds: float) -> None:
     """Serve on a listening socket until a signal comes; requests in work are finished first."""
-    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # it would cut answers that are still being streamed
+    # Left on, the drain would cut answers that are still being streamed.
+    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
     AppStatus.should_exit = False
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=int(grace_seconds) + 2

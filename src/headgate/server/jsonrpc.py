@@ -11,7 +11,7 @@ from headgate.protocol.errors import AqlError
 from headgate.protocol.inspection import bad_encoding
 from headgate.protocol.results import Failure
 
-__all__ = ["Refused", "line_of", "read_message", "refusal", "refused_call"]
+__all__ = ["Refused", "line_of", "read_message", "refusal", "refused_call", "tool_result"]
 
 _LONG_NUMBER: Final = re.compile(rb"\d{19}")
 """What may be an integer that the fast reader would round."""
@@ -86,8 +86,13 @@ def _not_utf8(raw: bytes, place: str, offset: int) -> Refused:
 def refused_call(message: types.JSONRPCRequest, error: AqlError) -> types.JSONRPCResponse:
     """The answer to a tool call that cannot reach the engine, in the form of those that it gives."""
     text = orjson.dumps(Failure(error.error).wire()).decode()
-    result = {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": False}
+    result = {"resultType": "complete", **tool_result(text, is_error=False)}
     return types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result)
+
+
+def tool_result(text: str, *, is_error: bool) -> dict[str, Any]:
+    """An envelope as the result of a tool call, in MCP's wire form."""
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
 def _unreadable(why: str) -> Refused:
