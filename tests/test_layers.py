@@ -10,8 +10,8 @@ from tests.support import ROOT
 
 LAYERS = (
     "protocol",
-    "adapter",
     "query",
+    "adapter",
     "store",
     "safety",
     "executions",

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from headgate.adapter.adapter import Adapter
     from headgate.adapter.binary import Binary
     from headgate.adapter.context import Caller, Context, Session
-    from headgate.adapter.errors import AdapterError
     from headgate.adapter.etags import etag_of, require_match, with_etag
     from headgate.adapter.operations import Example, Operation
     from headgate.adapter.parameters import Deprecated, Param, Parameter
     from headgate.adapter.patch import Patch
     from headgate.engine.pipeline import Engine, EngineOptions
+    from headgate.protocol.adapter_errors import AdapterError
     from headgate.protocol.categories import Category
     from headgate.protocol.concurrency import Concurrency
     from headgate.protocol.errors import (
@@ -73,7 +73,7 @@ _HOMES = {
     "headgate.adapter.adapter": ("Adapter",),
     "headgate.adapter.binary": ("Binary",),
     "headgate.adapter.context": ("Caller", "Context", "Session"),
-    "headgate.adapter.errors": ("AdapterError",),
+    "headgate.protocol.adapter_errors": ("AdapterError",),
     "headgate.adapter.etags": ("etag_of", "require_match", "with_etag"),
     "headgate.adapter.operations": ("Example", "Operation"),
     "headgate.adapter.parameters": ("Deprecated", "Param", "Parameter"),

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
-from headgate.adapter.errors import AdapterError
 from headgate.adapter.functions import Options, operation_from_function
 from headgate.adapter.operations import Example, Operation
 from headgate.adapter.parameters import Deprecated
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.protocol.profiles import CRUDE, PROFILES, Profile

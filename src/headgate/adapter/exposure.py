@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from headgate.adapter.errors import AdapterError
 from headgate.adapter.operations import Operation
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.profiles import CRUDE, Family, Mode, Profile, tool_name
 
 __all__ = ["Exposure"]

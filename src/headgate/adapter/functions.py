@@ -11,11 +11,11 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from headgate.adapter.binary import BINARY_ANSWER, binder, companions
 from headgate.adapter.context import Context
 from headgate.adapter.docstrings import read_docstring
-from headgate.adapter.errors import AdapterError
 from headgate.adapter.hints import Hint, hint_for
 from headgate.adapter.operations import INPUT, Example, Operation
 from headgate.adapter.parameters import Deprecated, Param, Parameter, Schema
 from headgate.adapter.text_formats import BASE64
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 
 __all__ = ["Options", "operation_from_function"]

@@ -21,11 +21,11 @@ from pydantic_core import SchemaError, core_schema
 
 from headgate.adapter.binary import Binary
 from headgate.adapter.conversion import with_bytes
-from headgate.adapter.errors import AdapterError
 from headgate.adapter.parameters import Convert, Param, Schema
 from headgate.adapter.patch import Patch, patch_schema
 from headgate.adapter.schemas import REF
 from headgate.adapter.text_formats import BASE64, DECIMAL, FORMATS
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.inspection import MAX_SAFE_INTEGER
 
 __all__ = ["Hint", "hint_for"]

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from headgate.adapter.errors import AdapterError
 from headgate.adapter.parameters import SENSITIVE, Convert, Deprecated, Parameter, Schema
 from headgate.adapter.schemas import dereference
 from headgate.adapter.text_formats import FORMATS
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.names import (
     RESERVED_OPERATIONS,

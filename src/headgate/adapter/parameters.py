@@ -11,7 +11,7 @@ import jsonschema_rs
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from headgate.adapter.errors import AdapterError
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.names import REQUEST_FIELDS, is_snake_case
 
 __all__ = ["SENSITIVE", "Convert", "Deprecated", "Param", "Parameter", "Schema"]

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from headgate.adapter.suggestions import did_you_mean, nearest
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.output import complain, console, guarded, print_json, print_line
 from headgate.cli.targets import Source, open_target
 from headgate.client.targets import Target
+from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.server.settings import SettingError
 
 __all__ = ["ops"]

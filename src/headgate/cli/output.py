@@ -9,9 +9,9 @@ import anyio
 import orjson
 from rich.console import Console
 
-from headgate.adapter.errors import AdapterError
 from headgate.cli.exits import UNREACHABLE, USAGE
 from headgate.client.targets import TargetError, only
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError
 
 __all__ = ["complain", "console", "guarded", "is_coloured", "print_json", "print_line"]

@@ -10,10 +10,10 @@ import orjson
 from headgate.adapter.operations import INPUT, Operation
 from headgate.adapter.parameters import Schema
 from headgate.adapter.schemas import dereference, expected_type, type_name
-from headgate.adapter.suggestions import did_you_mean, nearest
 from headgate.adapter.text_formats import FORMAT_WORDS
 from headgate.protocol.errors import AqlError, harmless, quoted
 from headgate.protocol.requests import json_type
+from headgate.protocol.suggestions import did_you_mean, nearest
 
 __all__ = [
     "Problem",

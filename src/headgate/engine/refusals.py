@@ -5,10 +5,10 @@ from typing import Final
 
 from headgate.adapter.exposure import Exposure
 from headgate.adapter.operations import Operation
-from headgate.adapter.suggestions import did_you_mean, nearest
 from headgate.protocol.errors import AqlError, ErrorDetail, quoted
 from headgate.protocol.inspection import too_large
 from headgate.protocol.limits import Limits
+from headgate.protocol.suggestions import did_you_mean, nearest
 
 __all__ = ["internal_error", "oversized_answer", "unknown_operation", "wrong_endpoint"]
 

@@ -24,10 +24,10 @@ from starlette.requests import Request
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import ANONYMOUS, Caller, Session
-from headgate.adapter.suggestions import did_you_mean, nearest
 from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
 from headgate.protocol import PROTOCOL_VERSION
+from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.server.descriptions import INPUT_SCHEMA, ToolCard, tool_cards
 from headgate.server.edge import Edge
 from headgate.server.jsonrpc import tool_result

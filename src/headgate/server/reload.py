@@ -8,7 +8,7 @@ from typing import Final
 from watchfiles import Change, PythonFilter, awatch
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.errors import AdapterError
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.binding import McpServer
 
 __all__ = ["follow", "watch"]

@@ -6,14 +6,14 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.errors import AdapterError
 from headgate.adapter.exposure import Exposure
-from headgate.adapter.suggestions import did_you_mean, nearest
 from headgate.engine.events import Listener
 from headgate.engine.pipeline import Engine, EngineOptions
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.concurrency import Concurrency
 from headgate.protocol.limits import LIMIT_ROWS, LimitError, Limits
 from headgate.protocol.profiles import PROFILES, Mode, Profile
+from headgate.protocol.suggestions import did_you_mean, nearest
 
 __all__ = ["SettingError", "Settings", "with_limits"]
 

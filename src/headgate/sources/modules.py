@@ -9,8 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.errors import AdapterError
-from headgate.adapter.suggestions import did_you_mean, nearest
+from headgate.protocol.adapter_errors import AdapterError
+from headgate.protocol.suggestions import did_you_mean, nearest
 
 __all__ = ["forget_modules", "load_adapter", "module_file"]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.adapter.suggestions import did_you_mean, nearest
+from headgate.protocol.suggestions import did_you_mean, nearest
 
 NAMES = ["get_book", "list_books", "create_book", "delete_book", "update_book", "get_author"]
 
