@@ -1,0 +1,173 @@
+"""From the ``filter`` of a request to a condition and its values."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from headgate.protocol.requests import json_type
+from headgate.query.collections import Collection, Field
+from headgate.query.kinds import Kind
+from headgate.query.operators import COMBINERS, OPERATORS, Arity, Operator, operators_for
+from headgate.query.paths import Resolver
+from headgate.query.refusals import not_allowed, unknown_name, wrong_type, wrong_value
+from headgate.query.shapes import All, Any_, Comparison, Condition, Not, Path
+
+__all__ = ["read_filter", "value_of"]
+
+_FILTER: Final = "filter"
+_DEEPEST: Final = 20
+_MOST: Final = 500
+"""Comparisons in one filter; more would only tire the database."""
+_IN_JSON: Final[Mapping[str, Kind]] = {
+    "string": Kind.TEXT,
+    "integer": Kind.NUMBER,
+    "number": Kind.NUMBER,
+    "boolean": Kind.BOOLEAN,
+}
+_EQ: Final = OPERATORS["eq"]
+_IS_NULL: Final = OPERATORS["is_null"]
+
+
+def read_filter(
+    given: Mapping[str, object], collection: Collection, resolver: Resolver, values: list[Any]
+) -> Condition:
+    """The condition that a filter states; its values are added to ``values``."""
+    return _Reader(collection, resolver, values).conditions(given, _FILTER, 0)
+
+
+def value_of(field: Field, value: object, where: str) -> Any:
+    """A value as the field holds it. Of a field with choices it must be one of them."""
+    try:
+        read = field.kind.read(value)
+    except ValueError:
+        raise wrong_value(where, field.kind, value) from None
+    if field.choices and read not in field.choices:
+        raise unknown_value(field, value, where)
+    return read
+
+
+def unknown_value(field: Field, value: object, where: str) -> Exception:
+    """A value that is none of a field's choices."""
+    return not_allowed(where, str(value), f"is none of the values of '{field.name}'", map(str, field.choices))
+
+
+class _Reader:
+    def __init__(self, collection: Collection, resolver: Resolver, values: list[Any]) -> None:
+        self._collection = collection
+        self._resolver = resolver
+        self._values = values
+        self._count = 0
+
+    def conditions(self, given: object, where: str, depth: int) -> Condition:
+        """All entries of a filter object together."""
+        if not isinstance(given, Mapping):
+            raise wrong_type(where, "object", given)
+        if depth > _DEEPEST:
+            raise not_allowed(where, "filter", f"is nested deeper than {_DEEPEST} levels")
+        parts = tuple(self._entry(key, value, where, depth) for key, value in given.items())
+        return parts[0] if len(parts) == 1 else All(parts)
+
+    def _entry(self, key: str, value: object, where: str, depth: int) -> Condition:
+        if key in COMBINERS:
+            return self._combined(key, value, f"{where}.{key}", depth)
+        path = self._resolver.path(self._collection, key, where)
+        place = f"{where}.{key}"
+        if not path.field.filterable:
+            raise not_allowed(where, key, "cannot be filtered by", self._filterable())
+        if isinstance(value, Mapping):
+            return self._operators(path, value, place)
+        return self._comparison(path, _EQ, value, place)
+
+    def _combined(self, key: str, value: object, where: str, depth: int) -> Condition:
+        if key == "not":
+            return Not(self.conditions(value, where, depth + 1))
+        if not isinstance(value, list | tuple):
+            raise wrong_type(where, "array", value)
+        parts = tuple(self.conditions(part, f"{where}[{place}]", depth + 1) for place, part in enumerate(value))
+        return All(parts) if key == "and" else Any_(parts)
+
+    def _operators(self, path: Path, given: Mapping[str, object], where: str) -> Condition:
+        kind = Kind.TEXT if path.keys else path.field.kind
+        parts = []
+        for name, value in given.items():
+            operator = OPERATORS.get(name)
+            if operator is None:
+                raise unknown_name(where, "operator", name, operators_for(kind))
+            if kind not in operator.kinds and not (path.keys and Kind.NUMBER in operator.kinds):
+                raise not_allowed(where, name, f"does not apply to {kind.word}", operators_for(kind))
+            parts.append(self._comparison(path, operator, value, f"{where}.{name}"))
+        return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def _comparison(self, path: Path, operator: Operator, value: object, where: str) -> Condition:
+        self._count += 1
+        if self._count > _MOST:
+            raise not_allowed(_FILTER, "filter", f"holds more than {_MOST} comparisons")
+        if operator.negates:
+            return Not(self._comparison(path, OPERATORS[operator.negates], value, where))
+        match operator.arity:
+            case Arity.FLAG:
+                return self._null(path, value, where)
+            case Arity.ONE:
+                return Comparison(path, _IS_NULL, 0, 0) if value is None else self._with(path, operator, [value], where)
+            case Arity.TWO:
+                return self._with(path, operator, self._list(value, where, exactly=2), where)
+            case Arity.MANY:
+                return self._one_of(path, operator, self._list(value, where), where)
+
+    @staticmethod
+    def _null(path: Path, value: object, where: str) -> Condition:
+        if not isinstance(value, bool):
+            raise wrong_type(where, "boolean", value)
+        is_null = Comparison(path, _IS_NULL, 0, 0)
+        return is_null if value else Not(is_null)
+
+    @staticmethod
+    def _list(value: object, where: str, *, exactly: int | None = None) -> list[object]:
+        if not isinstance(value, list | tuple):
+            raise wrong_type(where, "array", value)
+        if exactly is not None and len(value) != exactly:
+            raise not_allowed(where, "between", "takes two values, the lowest and the highest")
+        return list(value)
+
+    def _one_of(self, path: Path, operator: Operator, given: list[object], where: str) -> Condition:
+        """Null among the values stands for no value, as it does in an equality."""
+        there = [value for value in given if value is not None]
+        parts: list[Condition] = [self._with(path, operator, there, where)] if there else []
+        if len(there) < len(given):
+            parts.append(Comparison(path, _IS_NULL, 0, 0))
+        return parts[0] if len(parts) == 1 else Any_(tuple(parts))
+
+    def _with(self, path: Path, operator: Operator, given: list[object], where: str) -> Comparison:
+        field, kind = self._compared(path, operator, given, where)
+        slot = len(self._values)
+        for value in given:
+            if value is None:
+                raise wrong_type(where, kind, value)
+            self._values.append(value_of(field, value, where))
+        return Comparison(path, operator, slot, len(given), kind if path.field.kind is Kind.JSON else "")
+
+    def _compared(self, path: Path, operator: Operator, given: list[object], where: str) -> tuple[Field, str]:
+        """What the operands must be: what the field is, the items of an array, or inside JSON what they are."""
+        field = path.field
+        if field.kind is Kind.JSON:
+            return self._inside_json(path, given, where, operator)
+        if field.kind is Kind.ARRAY:
+            return Field(name=field.name, kind=field.item_kind or Kind.TEXT), "item"
+        if operator.arity is Arity.ONE and operator.name not in ("eq", "gt", "gte", "lt", "lte"):
+            return Field(name=field.name, kind=field.kind), field.kind.word  # a part of a value is no choice
+        return field, field.kind.word
+
+    @staticmethod
+    def _inside_json(path: Path, given: list[object], where: str, operator: Operator) -> tuple[Field, str]:
+        kinds = {_IN_JSON.get(json_type(value)) for value in given}
+        kind = kinds.pop() if len(kinds) == 1 else None
+        if kind is None or kind not in operator.kinds:
+            raise not_allowed(
+                where,
+                path.text,
+                "lies inside JSON: compare it with texts, numbers or booleans, all of one type that "
+                f"'{operator.name}' can compare",
+            )
+        return Field(name=path.field.name, kind=kind), kind.word
+
+    def _filterable(self) -> list[str]:
+        return [name for name, one in self._collection.fields.items() if one.filterable]

@@ -1,0 +1,81 @@
+"""Cursors: where a page ends, in the values of its last item. Opaque, self-contained, and signed.
+
+A cursor holds the values that the order is made of, so it stays right whatever is inserted or deleted around it.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+import orjson
+
+from headgate.protocol.errors import Invalid
+from headgate.query.shapes import Listing, SortKey
+
+__all__ = ["Cursors"]
+
+_TAG: Final = 16
+_LONGEST: Final = 16_384
+
+
+class Cursors:
+    """Writes and reads the cursors of one key. Who does not have the key cannot make or change one."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key[:64]
+
+    def write(self, listing: Listing, values: Sequence[Any]) -> str:
+        """The cursor of an item, from its values of the order's fields."""
+        body = orjson.dumps(values, default=_simple, option=orjson.OPT_PASSTHROUGH_DATETIME)
+        return base64.urlsafe_b64encode(self._tag(body, _purpose(listing)) + body).rstrip(b"=").decode()
+
+    def read(self, cursor: str, listing: Listing, where: str) -> tuple[Any, ...]:
+        """The values of the order's fields that a cursor holds. An error if it was not made for this order."""
+        try:
+            raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        except (binascii.Error, UnicodeEncodeError):
+            raw = b""
+        tag, body = raw[:_TAG], raw[_TAG:]
+        expected = self._tag(body, _purpose(listing))
+        if len(cursor) > _LONGEST or not hmac.compare_digest(tag, expected):
+            raise Invalid(
+                where,
+                "it is no cursor of this collection and order: give startCursor or endCursor of a page that was asked "
+                "for with the same 'sort', unchanged",
+            )
+        return tuple(_read(key, value) for key, value in zip(listing.order, orjson.loads(body), strict=True))
+
+    def _tag(self, body: bytes, purpose: bytes) -> bytes:
+        return hashlib.blake2b(purpose + body, key=self._key, digest_size=_TAG).digest()
+
+
+def _purpose(listing: Listing) -> bytes:
+    """What a cursor is for. One made for another collection or order does not fit."""
+    order = ",".join(f"{'-' if key.descending else ''}{key.path.text}" for key in listing.order)
+    return f"{listing.collection.name}\x00{order}\x00".encode()
+
+
+def _read(key: SortKey, value: Any) -> Any:
+    return None if value is None else key.path.field.kind.read(value)
+
+
+def _simple(value: object) -> object:
+    convert = _SIMPLE.get(type(value))
+    if convert is None:
+        raise TypeError
+    return convert(value)
+
+
+_SIMPLE: Final[Mapping[type, Callable[[Any], object]]] = {
+    datetime: datetime.isoformat,
+    date: date.isoformat,
+    time: time.isoformat,
+    Decimal: str,
+    bytes: lambda value: base64.b64encode(value).decode(),
+    int: str,  # one that is too large for JSON
+}
