@@ -1,7 +1,11 @@
 """What every suite starts from."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
+
+from tests.databases import SERVERS, Database, Server, mariadb_server, postgresql_server, sqlite_server
 
 settings.register_profile("headgate", deadline=None, derandomize=True)
 settings.load_profile("headgate")
@@ -11,3 +15,38 @@ settings.load_profile("headgate")
 def anyio_backend() -> str:
     """The event loop that headgate is served with."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def sqlite() -> Iterator[Server]:
+    """Where files of SQLite are made."""
+    with sqlite_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A running PostgreSQL."""
+    with postgresql_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[Server]:
+    """A running MariaDB; the test is skipped where none is installed."""
+    with mariadb_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session", params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Server:
+    """Each of the three servers in turn."""
+    found: Server = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture
+def database(server: Server) -> Iterator[Database]:
+    """A fresh, empty database on each of the three servers in turn."""
+    with server.fresh() as database:
+        yield database
