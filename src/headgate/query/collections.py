@@ -159,6 +159,8 @@ class Collection:
     description: str = ""
     version: str | None = None
     """The field that counts the changes of an item, if it has one."""
+    item: Callable[[Mapping[str, Any]], Any] | None = None
+    """Makes what functions of computed fields take from an item's fields; without it they take the fields."""
 
     def __post_init__(self) -> None:
         for name in (self.name, self.singular, *self.fields, *self.relationships):

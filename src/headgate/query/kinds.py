@@ -42,12 +42,12 @@ def _text(value: object) -> str:
 def _integer(value: object) -> int:
     if isinstance(value, bool):
         raise ValueError  # noqa: TRY004  (what is wrong is told by the caller, who knows the field)
-    if isinstance(value, int):
-        return value
     if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_SAFE_INTEGER:
         return int(value)
-    if isinstance(value, str) and _INTEGER.match(value):
-        return int(value)
+    if isinstance(value, int) or (isinstance(value, str) and _INTEGER.match(value)):
+        number = int(value)
+        if -(2**63) <= number < 2**63:  # what databases can hold
+            return number
     raise ValueError
 
 

@@ -215,12 +215,19 @@ class Reader:
         """What must be fetched: what is shown, what cursors are made of, and what Python functions compute from."""
         extra = [key.path for key in order]
         for path in selection:
-            if path.computed and path.collection.computed[path.field.name].function:
+            if _in_python(path):
                 prefix = path.text.removesuffix(f"{COMPUTED}.{path.field.name}")
                 extra += [self.resolver.path(collection, prefix + name, "fields") for name in path.collection.fields]
-            elif path.hops:
+            if path.hops:
                 extra.append(self._presence(path, collection))
-        return tuple(dict.fromkeys((*selection, *extra))) if extra else selection
+            if path.keys:
+                extra.append(self.whole(path, collection))
+        shown = [path for path in selection if not path.keys and not _in_python(path)]
+        return tuple(dict.fromkeys((*shown, *extra)))
+
+    def whole(self, path: Path, collection: Collection) -> Path:
+        """The field in which a path inside JSON lies."""
+        return self.resolver.path(collection, path.text.removesuffix("." + ".".join(path.keys)), "fields")
 
     def _presence(self, path: Path, collection: Collection) -> Path:
         """The path that tells whether the item at the end of a path's hops is there at all."""
@@ -319,6 +326,11 @@ class Reader:
         cursor = None if text is None else self.cursors.read(text, listing, where)
         direction = Direction.BACKWARD if backward else Direction.FORWARD
         return Window(Paging.CURSOR, size, direction=direction, cursor=cursor, edges=bool(params.get("edges")))
+
+
+def _in_python(path: Path) -> bool:
+    """Whether a path names what a Python function computes, which no backend can fetch."""
+    return path.computed and path.collection.computed[path.field.name].function is not None
 
 
 def groupable(collection: Collection) -> list[str]:

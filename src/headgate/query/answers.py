@@ -1,0 +1,239 @@
+"""From the rows of a backend to what a caller gets: nested items, cursors, page information and summaries."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from headgate.protocol.results import Notice
+from headgate.query.backends import Fetched, Groups, Row
+from headgate.query.collections import COMPUTED, Field
+from headgate.query.cursors import Cursors
+from headgate.query.shapes import Direction, Paging, Path, Query, Summaries
+
+__all__ = ["Shaper", "left_out_notice", "summaries_answer"]
+
+Build: TypeAlias = Callable[[Row], dict[str, Any]]
+_MOST_CACHED: Final = 1000
+_NO_VALUE: Final = "null"
+_MISSING: Final = object()
+
+
+class Shaper:
+    """Shapes pages. How the rows of a shape become items is worked out once."""
+
+    def __init__(self, cursors: Cursors) -> None:
+        self._cursors = cursors
+        self._builders: dict[tuple[tuple[Path, ...], tuple[Path, ...]], Build] = {}
+
+    def page(self, query: Query, fetched: Fetched) -> dict[str, Any]:
+        """A page with what is needed to go on. The rows may hold one more than the page, which tells of more."""
+        window, rows = query.window, fetched.rows
+        more = len(rows) > window.size
+        rows = rows[: window.size]
+        if window.direction is Direction.BACKWARD:
+            rows = rows[::-1]
+        build = self.builder(query.listing.columns, query.selection)
+        items = [build(row) for row in rows]
+        if window.paging is not Paging.CURSOR:
+            return {"items": items, "pagination": _pagination(query, len(items), more, fetched.total)}
+        page: dict[str, Any] = {"items": items}
+        if window.edges:
+            write = self._writer(query)
+            page = {
+                "edges": [
+                    {"node": item, "cursor": write(row, place)}
+                    for place, (item, row) in enumerate(zip(items, rows, strict=True))
+                ]
+            }
+        page["pageInfo"] = self._page_info(query, rows, more, fetched.total)
+        return page
+
+    def _page_info(self, query: Query, rows: Sequence[Row], more: bool, total: int | None) -> dict[str, Any]:
+        window = query.window
+        backward = window.direction is Direction.BACKWARD
+        started = window.cursor is not None or window.offset > 0
+        info: dict[str, Any] = {
+            "hasNextPage": started if backward else more,
+            "hasPreviousPage": more if backward else started,
+        }
+        if rows:
+            write = self._writer(query)
+            info["startCursor"] = write(rows[0], 0)
+            info["endCursor"] = write(rows[-1], len(rows) - 1)
+        if total is None and not more and not started:
+            total = len(rows)
+        if total is not None:
+            info["totalCount"] = total
+        return info
+
+    def _writer(self, query: Query) -> Callable[[Row, int], str]:
+        """Writes the cursor of a row: the values that it is sorted by, or its place where there is no key."""
+        listing, offset = query.listing, query.window.offset
+        if not listing.collection.key:
+            return lambda _row, place: self._cursors.write(listing, [offset + place + 1])
+        places = [listing.columns.index(key.path) for key in listing.order]
+        return lambda row, _place: self._cursors.write(listing, [row[place] for place in places])
+
+    def builder(self, columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Build:
+        """How a row becomes an item."""
+        found = self._builders.get((columns, selection))
+        if found is None:
+            if len(self._builders) >= _MOST_CACHED:
+                self._builders.clear()
+            found = self._builders[columns, selection] = _builder(columns, selection)
+        return found
+
+
+def _builder(columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Build:
+    names = tuple(path.text for path in selection)
+    is_flat = columns[: len(selection)] == selection and not any(path.hops or path.computed for path in selection)
+    if is_flat:
+        return lambda row: dict(zip(names, row, strict=False))
+    parts = [_part(path, columns) for path in selection]
+
+    def build(row: Row) -> dict[str, Any]:
+        item: dict[str, Any] = {}
+        for part in parts:
+            part.put(item, row)
+        return item
+
+    return build
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Puts one selected value where it belongs in an item, inside the items that relationships lead to."""
+
+    steps: tuple[str, ...]
+    presence: int | None
+    value: Callable[[Row], Any]
+
+    def put(self, item: dict[str, Any], row: Row) -> None:
+        """Add the value; null stands where a relationship leads nowhere, and nothing where JSON lacks a key."""
+        *way, last = self.steps
+        if self.presence is not None and row[self.presence] is None:
+            self._nowhere(item, way)
+            return
+        value = self.value(row)
+        if value is _MISSING:
+            return
+        here = item
+        for step in way:
+            here = here.setdefault(step, {})
+        here[last] = value
+
+    @staticmethod
+    def _nowhere(item: dict[str, Any], way: Sequence[str]) -> None:
+        here = item
+        for step in way[:-1]:
+            if here.get(step, here) is None:
+                return
+            here = here.setdefault(step, {})
+        here.setdefault(way[-1], None)
+
+
+def _part(path: Path, columns: tuple[Path, ...]) -> _Part:
+    hops = tuple(hop.name for hop in path.hops)
+    presence = _index(columns, hops, path.hops[-1].remote[0]) if hops else None
+    names = (COMPUTED, path.field.name) if path.computed else (path.field.name,)
+    return _Part((*hops, *names, *path.keys), presence, _value(path, columns, hops))
+
+
+def _index(columns: tuple[Path, ...], hops: tuple[str, ...], field: str) -> int:
+    text = ".".join((*hops, field))
+    return next(place for place, path in enumerate(columns) if path.text == text)
+
+
+def _value(path: Path, columns: tuple[Path, ...], hops: tuple[str, ...]) -> Callable[[Row], Any]:
+    if path in columns:
+        place = columns.index(path)
+        return lambda row: row[place]
+    if path.computed:
+        return _function(path, columns, hops)
+    place, keys = _index(columns, hops, path.field.name), path.keys
+
+    def inside(row: Row) -> Any:
+        value = row[place]
+        for key in keys:
+            value = value.get(key, _MISSING) if isinstance(value, Mapping) else _MISSING
+        return value
+
+    return inside
+
+
+def _function(path: Path, columns: tuple[Path, ...], hops: tuple[str, ...]) -> Callable[[Row], Any]:
+    places = {name: _index(columns, hops, name) for name in path.collection.fields}
+    function, make = path.collection.computed[path.field.name].function, path.collection.item
+
+    def compute(row: Row) -> Any:
+        fields = {name: _inner(path.collection.fields[name], row[place]) for name, place in places.items()}
+        return function(make(fields) if make else fields) if function else None
+
+    return compute
+
+
+def _inner(field: Field, value: Any) -> Any:
+    """A value as Python functions know it: a backend may give dates and decimals as texts, ready to be answered."""
+    return None if value is None else field.kind.read(value)
+
+
+def _pagination(query: Query, returned: int, more: bool, total: int | None) -> dict[str, Any]:
+    window = query.window
+    if total is None and not more and (returned or not window.offset):
+        total = window.offset + returned
+    if window.paging is Paging.OFFSET:
+        answer: dict[str, Any] = {"limit": window.size, "offset": window.offset, "returned": returned}
+    else:
+        answer = {"page": window.number, "page_size": window.size}
+    if total is not None:
+        answer["total_items"] = total
+        if window.paging is Paging.PAGE and window.size:
+            answer["total_pages"] = -(-total // window.size)
+    return answer | {"has_more": more}
+
+
+def summaries_answer(asked: Summaries, groups: Sequence[Groups]) -> tuple[dict[str, Any], list[Notice]]:
+    """The summaries by label, and a warning for each that shows not all of its groups."""
+    answer: dict[str, Any] = {}
+    notices: list[Notice] = []
+    for label, aggregate, found in zip(asked.labels, asked.shape.aggregates, groups, strict=True):
+        names = [function.value for function, _ in aggregate.functions]
+        if aggregate.group_by is None:
+            answer[label] = _values(names, found.rows[0])
+            continue
+        answer[label] = _by_group(names, found.rows)
+        if found.total > len(found.rows):
+            notices.append(left_out_notice(f"aggregate.{label}", found.total, len(found.rows)))
+    return answer, notices
+
+
+def _values(names: Sequence[str], row: Sequence[Any]) -> Any:
+    return row[0] if len(names) == 1 else dict(zip(names, row, strict=True))
+
+
+def _by_group(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
+    """By the group's value as text. The group without a value gets a name that no other has."""
+    shown = {_text(value): _values(names, rest) for value, *rest in rows if value is not None}
+    for value, *rest in rows:
+        if value is None:
+            name = _NO_VALUE
+            while name in shown:
+                name = f"({name})"
+            shown[name] = _values(names, rest)
+    return shown
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.isoformat().replace("+00:00", "Z") if hasattr(value, "isoformat") else str(value)
+
+
+def left_out_notice(what: str, total: int, shown: int) -> Notice:
+    """The warning when groups were left out."""
+    return Notice(
+        "VALIDATION_TRUNCATED_WARNING",
+        f"'{what}' shows the {shown} largest of {total} groups: narrow the filter to see the others",
+        {"field": what, "original_count": total, "truncated_count": shown, "limit": shown},
+        "medium",
+    )

@@ -1,0 +1,86 @@
+"""What holds the items of collections: it executes shapes, and knows nothing of requests and answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from headgate.protocol.results import Notice
+from headgate.query.collections import Collection, Relationship
+from headgate.query.shapes import AggregateShape, Listing
+
+__all__ = ["Backend", "Change", "Changed", "Edge", "Fetched", "Groups", "Key", "Row"]
+
+Row: TypeAlias = tuple[Any, ...]
+Key: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Rows with the values of a listing's columns, in its order; a backward listing's last row comes first."""
+
+    rows: Sequence[Row]
+    warnings: tuple[Notice, ...] = ()
+    total: int | None = None
+    """How many there are in all, where that is known without asking for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """One summary: a row for each group, the largest first, each with the group's value and those of the functions."""
+
+    rows: Sequence[Row]
+    total: int
+    """How many groups there are, those that are left out included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An update: the fields to merge into an item, and the version that it must still have."""
+
+    key: Key
+    fields: Mapping[str, Any]
+    if_match: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """An item after a change, with all of its fields."""
+
+    item: Mapping[str, Any]
+    before: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One step of a relationship, from the key of one item to that of another."""
+
+    source: Key
+    target: Key
+
+
+class Backend(Protocol):
+    """Holds items; values are those of :mod:`headgate.query.kinds`. A dry run tells what would be, and changes nothing."""
+
+    async def fetch(self, listing: Listing, values: Sequence[Any], limit: int, offset: int = 0) -> Fetched:
+        """At most ``limit`` items of a listing."""
+        ...
+
+    async def summarize(self, shape: AggregateShape, values: Sequence[Any], most: int) -> list[Groups]:
+        """The summaries of a shape in their order, each with ``most`` groups at most."""
+        ...
+
+    async def insert(self, collection: Collection, fields: Mapping[str, Any], *, dry_run: bool) -> Changed:
+        """Add an item. A Conflict if its key is taken."""
+        ...
+
+    async def update(self, collection: Collection, change: Change, *, dry_run: bool) -> Changed:
+        """Change an item. NotFound if there is none, VersionMismatch if it has another version."""
+        ...
+
+    async def delete(self, collection: Collection, key: Key, if_match: str | None, *, dry_run: bool) -> Changed:
+        """Remove an item, on the same terms."""
+        ...
+
+    async def follow(self, collection: Collection, relationship: Relationship, keys: Sequence[Key]) -> list[Edge]:
+        """The edges of a relationship that start in any of the items, in the order of both keys."""
+        ...
