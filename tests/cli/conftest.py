@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import Shell
-from tests.server.processes import Serving, serve_http
+from tests.server.processes import LIBRARY, Serving, serve_http
 
 SHELF = '''
 from typing import Any, Literal
@@ -24,7 +24,7 @@ async def get_types(
 '''
 BEARER = "0123456789abcdef"
 KNOWN = {"HEADGATE_TOKEN": BEARER}
-"""The environment of somebody who may call the demo server."""
+"""The environment of somebody who may call the library's server."""
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +45,7 @@ def shelf(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo() -> Iterator[Serving]:
-    """The demo over HTTP, with a token."""
-    with serve_http(env=KNOWN) as serving:
+def library() -> Iterator[Serving]:
+    """The library over HTTP, with a token."""
+    with serve_http(LIBRARY, env=KNOWN) as serving:
         yield serving

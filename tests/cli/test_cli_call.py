@@ -1,4 +1,4 @@
-"""``headgate call``: one request to the demo, a file, or a server, and its answer."""
+"""``headgate call``: one request to a file or a server, and its answer."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from tests.cli.commands import Shell
 from tests.cli.conftest import KNOWN
 from tests.cli.terminals import on_terminal
-from tests.server.processes import Serving, run, serve_http
+from tests.server.processes import LIBRARY, Serving, run, serve_http
 
 
 class Called:
@@ -73,14 +73,14 @@ def test_json_says_exactly_what_is_meant(called: Called) -> None:
     ],
 )
 def test_words_that_are_no_parameters_are_wrong_usage(shell: Shell, words: tuple[str, ...], message: str) -> None:
-    done = shell("call", "get_book", *words)
+    done = shell("call", "get_book", "-s", LIBRARY, *words)
     assert done.code == 2
     assert done.err.startswith(f"headgate: {message}")
     assert done.err.count("\n") == 1
 
 
 def test_an_error_of_the_operation_is_a_line_for_each_problem(shell: Shell) -> None:
-    done = shell("call", "create_loan", "isbn=1", "mebmer_id=m1")
+    done = shell("call", "create_loan", "isbn=1", "mebmer_id=m1", "-s", LIBRARY)
     assert done.code == 1
     assert done.out == ""
     codes = [line.split(": ")[1] for line in done.err.splitlines()]
@@ -90,14 +90,14 @@ def test_an_error_of_the_operation_is_a_line_for_each_problem(shell: Shell) -> N
 
 
 def test_an_unknown_operation_gets_the_nearest_name() -> None:
-    done = run("call", "get_bok", "isbn=1")
+    done = run("call", "get_bok", "isbn=1", "-s", LIBRARY)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "headgate: NOT_FOUND_OPERATION: Unknown operation: 'get_bok'. Did you mean 'get_book'?\n"
 
 
 def test_the_envelope_is_printed_on_one_line_for_programs(shell: Shell) -> None:
-    right = shell("call", "list_books", "limit=1", "--json")
-    wrong = shell("call", "list_books", "limit=0", "--json")
+    right = shell("call", "list_books", "limit=1", "--json", "-s", LIBRARY)
+    wrong = shell("call", "list_books", "limit=0", "--json", "-s", LIBRARY)
     assert (right.code, wrong.code) == (0, 1)
     assert right.out.count("\n") == wrong.out.count("\n") == 1
     assert json.loads(right.out)["success"] is True
@@ -105,7 +105,7 @@ def test_the_envelope_is_printed_on_one_line_for_programs(shell: Shell) -> None:
 
 
 def test_warnings_go_beside_the_answer(shell: Shell) -> None:
-    done = shell("call", "list_readers")
+    done = shell("call", "list_readers", "-s", LIBRARY)
     assert done.code == 0
     assert json.loads(done.out)[0]["name"] == "Ada"
     assert done.err.startswith("headgate: warning: ")
@@ -133,35 +133,36 @@ async def get_noise() -> str:
 
 
 def test_answers_are_utf8_whatever_the_locale_says() -> None:
-    done = run("call", "create_member", "name=Zoë", "pin=1234", env={"PYTHONIOENCODING": "ascii"})
+    done = run("call", "create_member", "name=Zoë", "pin=1234", "-s", LIBRARY, env={"PYTHONIOENCODING": "ascii"})
     assert json.loads(done.stdout)["name"] == "Zoë"
 
 
-def test_a_server_is_called_like_a_file(shell: Shell, demo: Serving) -> None:
-    done = shell("call", "search_books", "query=austen", "-s", demo.url, env=KNOWN)
+def test_a_server_is_called_like_a_file(shell: Shell, library: Serving) -> None:
+    done = shell("call", "search_books", "query=austen", "-s", library.url, env=KNOWN)
     assert done.code == 0, done.err
     assert json.loads(done.out)[0]["title"] == "Pride and Prejudice"
-    lent = shell("call", "create_loan", "isbn=9780141439518", "member_id=m1", "pin=1815", "-s", demo.url, env=KNOWN)
+    lent = shell("call", "create_loan", "isbn=9780141439518", "member_id=m1", "pin=1815", "-s", library.url, env=KNOWN)
     assert json.loads(lent.out)["isbn"] == "9780141439518"
-    unknown = shell("call", "get_bok", env={"HEADGATE_SOURCE": demo.url, **KNOWN})
+    unknown = shell("call", "get_bok", env={"HEADGATE_SOURCE": library.url, **KNOWN})
     assert (unknown.code, "Did you mean 'get_book'?" in unknown.err) == (1, True)
 
 
 def test_a_server_in_single_mode_is_called_the_same_way(shell: Shell) -> None:
-    with serve_http("--mode", "single", "--prefix", "lib_") as serving:
+    with serve_http(LIBRARY, "--mode", "single", "--prefix", "lib_") as serving:
         done = shell("call", "list_members", "-s", serving.url)
     assert json.loads(done.out)[0]["name"] == "Ada"
 
 
 def test_json_is_coloured_on_a_terminal_only() -> None:
-    shown = on_terminal("call", "list_books", "limit=1")
+    shown = on_terminal("call", "list_books", "limit=1", "-s", LIBRARY)
     assert shown.is_coloured
     assert shown.code == 0
-    plain = run("call", "list_books", "limit=1")
+    plain = run("call", "list_books", "limit=1", "-s", LIBRARY)
     assert (plain.returncode, "\x1b[" in plain.stdout) == (0, False)
 
 
 def test_complaints_are_coloured_on_a_terminal_unless_its_owner_wants_none() -> None:
-    coloured, plain = on_terminal("call", "get_bok"), on_terminal("call", "get_bok", NO_COLOR="1")
+    words = ("call", "get_bok", "-s", LIBRARY)
+    coloured, plain = on_terminal(*words), on_terminal(*words, NO_COLOR="1")
     assert coloured.text.startswith("\x1b[31mheadgate:\x1b[0m NOT_FOUND_OPERATION")
     assert plain.text.startswith("headgate: NOT_FOUND_OPERATION")

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.cli.commands import Shell
 from tests.cli.conftest import KNOWN
 from tests.cli.terminals import on_terminal
-from tests.server.processes import HEADGATE, PATIENCE, Serving, environment
+from tests.server.processes import HEADGATE, LIBRARY, PATIENCE, Serving, environment
 
 MANY = '''
 from headgate import Adapter
@@ -20,7 +20,7 @@ for number in range(1200):
 
 
 def test_in_a_pipe_every_operation_is_one_line_with_tabs(shell: Shell) -> None:
-    done = shell("ops")
+    done = shell("ops", "-s", LIBRARY)
     assert done.code == 0
     rows = [line.split("\t") for line in done.out.splitlines()]
     assert rows[0] == ["list_books", "READ", "read", "List the books of the library, by title."]
@@ -36,7 +36,7 @@ def test_on_a_terminal_there_is_a_table_with_colour(shelf: Path) -> None:
 
 
 def test_one_operation_is_shown_in_full(shell: Shell) -> None:
-    done = shell("ops", "create_loan")
+    done = shell("ops", "create_loan", "-s", LIBRARY)
     assert done.code == 0
     for part in (
         "create_loan  CREATE  via mcp_aql_create",
@@ -46,7 +46,7 @@ def test_one_operation_is_shown_in_full(shell: Shell) -> None:
         'example {"operation":"create_loan","params":{"isbn":"9780553380163"',
     ):
         assert part in done.out
-    assert on_terminal("ops", "create_loan").is_coloured
+    assert on_terminal("ops", "create_loan", "-s", LIBRARY).is_coloured
     assert "weeks  integer | null, default null, minimum 1, maximum 8" in done.out
 
 
@@ -56,32 +56,32 @@ def test_parameters_without_a_description_have_a_line_each(shell: Shell, shelf: 
 
 
 def test_one_operation_is_shown_as_json(shell: Shell) -> None:
-    assert json.loads(shell("ops", "get_book", "--json").out)["operation"]["name"] == "get_book"
+    assert json.loads(shell("ops", "get_book", "--json", "-s", LIBRARY).out)["operation"]["name"] == "get_book"
 
 
 def test_a_name_that_is_none_gets_the_nearest(shell: Shell) -> None:
-    done = shell("ops", "get_bok")
+    done = shell("ops", "get_bok", "-s", LIBRARY)
     assert (done.code, done.out) == (1, "")
     assert done.err == "headgate: There is no operation 'get_bok'. Did you mean 'get_book'?\n"
-    as_json = shell("ops", "get_bok", "--json")
+    as_json = shell("ops", "get_bok", "--json", "-s", LIBRARY)
     assert (as_json.code, as_json.out) == (1, '{"operation":null}\n')
 
 
 def test_words_find_operations_the_best_first(shell: Shell) -> None:
-    done = shell("ops", "--search", "lend a book")
-    assert done.out.startswith("create_loan\t")
-    assert json.loads(shell("ops", "--search", "lend a book", "--json").out)["operations"][0]["name"] == "create_loan"
+    words = ("ops", "--search", "lend a book", "-s", LIBRARY)
+    assert shell(*words).out.startswith("create_loan\t")
+    assert json.loads(shell(*words, "--json").out)["operations"][0]["name"] == "create_loan"
 
 
 def test_words_that_find_nothing_are_said_to(shell: Shell) -> None:
-    done = shell("ops", "--search", "zebra")
+    done = shell("ops", "--search", "zebra", "-s", LIBRARY)
     assert (done.code, done.out, done.err) == (0, "", "headgate: Nothing matches 'zebra'\n")
-    empty = shell("ops", "--search", " ")
+    empty = shell("ops", "--search", " ", "-s", LIBRARY)
     assert (empty.code, empty.err) == (2, "headgate: --search needs words, such as 'lend a book'\n")
 
 
-def test_a_server_shows_the_same_as_its_source(shell: Shell, demo: Serving) -> None:
-    assert shell("ops", "-s", demo.url, env=KNOWN).out == shell("ops").out
+def test_a_server_shows_the_same_as_its_source(shell: Shell, library: Serving) -> None:
+    assert shell("ops", "-s", library.url, env=KNOWN).out == shell("ops", "-s", LIBRARY).out
 
 
 def test_all_pages_of_a_large_source_are_shown(shell: Shell, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_all_pages_of_a_large_source_are_shown(shell: Shell, tmp_path: Path) -> 
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
-    command = [HEADGATE, "ops"]
+    command = [HEADGATE, "ops", "-s", LIBRARY]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
         assert process.stdout
         assert process.stderr

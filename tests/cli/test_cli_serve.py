@@ -15,6 +15,7 @@ from headgate.server.addresses import Address
 from tests.cli.commands import Shell
 from tests.server.processes import (
     HEADGATE,
+    LIBRARY,
     PATIENCE,
     environment,
     serve_http,
@@ -107,7 +108,7 @@ def test_the_demo_says_what_to_try_and_that_works(shell: Shell) -> None:
 def test_a_quiet_server_says_nothing_but_what_is_wrong() -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    with serve_http("--log-level", "error", port=port) as serving:
+    with serve_http(LIBRARY, "--log-level", "error", port=port) as serving:
         assert modern(port).call("list_members").envelope["success"] is True
         assert serving.stop() == 0
     assert serving.log.text == ""

@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from examples.town_library import library_adapter
 from headgate.cli.output import guarded
 from headgate.client.targets import TargetError, connect, local, only
-from headgate.sources.demo import demo_adapter
 from tests.cli.commands import Shell
 from tests.server.processes import Serving, until
 
@@ -58,14 +58,14 @@ def test_a_server_that_is_not_there(shell: Shell) -> None:
     assert refused(shell, url) == "All connection attempts failed"
 
 
-def test_a_token_that_is_missing_or_wrong(shell: Shell, demo: Serving) -> None:
+def test_a_token_that_is_missing_or_wrong(shell: Shell, library: Serving) -> None:
     hint = "it wants a token that it accepts: set HEADGATE_TOKEN"
-    assert refused(shell, demo.url) == hint
-    assert refused(shell, demo.url, "somebody-elses-altogether") == hint
+    assert refused(shell, library.url) == hint
+    assert refused(shell, library.url, "somebody-elses-altogether") == hint
 
 
-def test_another_path(shell: Shell, demo: Serving) -> None:
-    url = demo.url.replace("/mcp", "/other")
+def test_another_path(shell: Shell, library: Serving) -> None:
+    url = library.url.replace("/mcp", "/other")
     assert refused(shell, url) == "there is nothing; the address of an MCP server mostly ends with /mcp"
 
 
@@ -192,7 +192,7 @@ async def test_an_error_of_whoever_uses_a_target_comes_out_as_it_is() -> None:
 
 @pytest.mark.anyio
 async def test_an_adapter_in_this_process_is_a_target_too() -> None:
-    assert (await local(demo_adapter()).call("list_members", {}))["success"] is True
+    assert (await local(library_adapter()).call("list_members", {}))["success"] is True
 
 
 def test_errors_come_out_of_groups_of_one() -> None:

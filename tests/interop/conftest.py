@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.processes import Serving, serve_http
+from tests.server.processes import LIBRARY, Serving, serve_http
 
 JS = Path(__file__).parent / "js"
 _INSTALL_SECONDS = 300
@@ -37,6 +37,6 @@ def js() -> Path:
 
 @pytest.fixture(scope="session")
 def library() -> Iterator[Serving]:
-    """The demo over HTTP."""
-    with serve_http() as serving:
+    """The library over HTTP."""
+    with serve_http(LIBRARY) as serving:
         yield serving

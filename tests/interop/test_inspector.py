@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.processes import HEADGATE, PATIENCE, Serving, environment
+from tests.server.processes import HEADGATE, LIBRARY, PATIENCE, Serving, environment
 
 
 class Inspector:
@@ -37,7 +37,7 @@ class Inspector:
         return json.loads(result["content"][0]["text"])
 
 
-STDIO = (HEADGATE, "serve")
+STDIO = (HEADGATE, "serve", LIBRARY)
 
 
 @pytest.fixture

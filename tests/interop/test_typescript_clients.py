@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.processes import HEADGATE, PATIENCE, Serving, environment
+from tests.server.processes import HEADGATE, LIBRARY, PATIENCE, Serving, environment
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 CLIENTS = {
@@ -46,7 +46,7 @@ def envelope(result: dict[str, Any]) -> dict[str, Any]:
 def test_a_client_gets_all_it_needs(
     js: Path, library: Serving, words: tuple[str, ...], version: str, transport: str
 ) -> None:
-    seen = visit(js, *words, *((library.url,) if transport == "http" else (HEADGATE, "serve")))
+    seen = visit(js, *words, *((library.url,) if transport == "http" else (HEADGATE, "serve", LIBRARY)))
     assert seen["version"] in (version, None)
     assert (seen["server"]["name"], seen["server"]["version"]) == ("library", "1.0.0")
     place = "extensions" if version == MODERN else "experimental"

@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 HEADGATE = str(Path(sys.executable).with_name("headgate"))
 WORKSHOP = "tests.server.workshop:workshop"
+LIBRARY = f"{ROOT / 'examples' / 'town_library.py'}:adapter"
+"""Made anew each time it is loaded."""
 PATIENCE = 60.0
 """Seconds after which whatever was waited for will not come."""
 

@@ -88,7 +88,7 @@ def test_listening_everywhere_needs_the_names_that_clients_use(host: str) -> Non
 
 
 def test_without_those_names_nothing_starts() -> None:
-    done = run("serve", "--http", "0.0.0.0:0")
+    done = run("serve", WORKSHOP, "--http", "0.0.0.0:0")
     assert done.returncode == 2
     assert done.stderr.startswith("headgate: Listening on 0.0.0.0 needs --allow-host")
     assert done.stderr.count("\n") == 1

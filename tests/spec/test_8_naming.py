@@ -2,8 +2,8 @@
 
 import pytest
 
+from examples.town_library import library_adapter
 from headgate import Adapter, AdapterError, Category, Operation
-from headgate.sources.demo import demo_adapter
 from tests.spec.conftest import Serve
 from tests.spec.wires import Aql
 
@@ -85,7 +85,7 @@ async def test_the_description_of_a_canonical_verb_says_nothing_of_verbs(aql: Aq
 @pytest.mark.proves(
     "spec-8.5.1-canonical-verbs-used", "spec-8.5.2-operation-names-verb-resource", "ops-6.2-canonical-verbs-used"
 )
-async def test_operations_that_headgate_brings_itself_follow_the_grammar_of_names(serve: Serve) -> None:
+async def test_operations_that_come_with_headgate_follow_the_grammar_of_names(serve: Serve) -> None:
     canonical = {
         "CREATE": ["create"],
         "READ": ["get", "list"],
@@ -93,7 +93,7 @@ async def test_operations_that_headgate_brings_itself_follow_the_grammar_of_name
         "DELETE": ["delete"],
         "EXECUTE": ["execute", "cancel"],
     }
-    adapter = demo_adapter()
+    adapter = library_adapter()
     async with serve(adapter) as aql:
         for name in adapter.operations:
             details = await aql.operation(name)

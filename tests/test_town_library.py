@@ -1,4 +1,4 @@
-"""The demo: every operation works, every example is valid, and it shows every feature."""
+"""The town library of the examples: every operation works, every example is valid, and it shows every feature."""
 
 import base64
 import json
@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from examples.town_library import library_adapter
 from headgate import Engine, mcp_server
 from headgate.engine.events import Event, Validated
-from headgate.sources.demo import demo_adapter
+from headgate.sources.modules import load_adapter
+from tests.server.processes import LIBRARY
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +25,7 @@ class Library:
 
     def __init__(self) -> None:
         self.heard: list[Event] = []
-        self.engine = Engine(demo_adapter(), listeners=[self.heard.append])
+        self.engine = Engine(library_adapter(), listeners=[self.heard.append])
 
     async def ask(self, operation: str, **params: Any) -> dict[str, Any]:
         reply = await self.engine.call({"operation": operation, "params": params})
@@ -141,7 +143,7 @@ async def test_an_inventory_reports_its_progress() -> None:
     async def progressed(progress: float, total: float | None, message: str | None) -> None:
         steps.append(f"{progress} of {total}: {message}")
 
-    async with Client(mcp_server(demo_adapter())) as client:
+    async with Client(mcp_server(library_adapter())) as client:
         request = {"operation": "execute_inventory", "params": {"pace": "fast"}}
         result = await client.call_tool("mcp_aql_execute", request, progress_callback=progressed)
     assert result.content[0].model_dump()["text"] == '{"success":true,"data":{"fiction":6,"science":1,"history":1}}'
@@ -185,7 +187,11 @@ async def test_it_shows_every_feature_there_is(library: Library) -> None:
     assert any(operation.context_parameter for operation in features)
 
 
-async def test_each_demo_starts_anew() -> None:
+async def test_each_library_starts_anew() -> None:
     first, second = Library(), Library()
     await first.get("delete_book", isbn=PRIDE)
     assert len(await second.get("list_books")) == 5
+
+
+def test_it_is_served_by_the_name_of_its_file_alone() -> None:
+    assert load_adapter(LIBRARY.removesuffix(":adapter")).name == "library"
