@@ -1,0 +1,1 @@
+"""A database as a source: reached straight through its driver, without an ORM."""

@@ -1,0 +1,124 @@
+"""From what a user wrote to an engine and a driver, or one line that says what is wrong with it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Dialect, Engine, create_engine
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import NullPool
+
+from headgate.protocol.adapter_errors import AdapterError
+from headgate.sources.sql.connections import DatabaseOptions, Driver, PlainDriver
+from headgate.sources.sql.mysql_driver import MysqlDriver
+from headgate.sources.sql.sqlite_driver import SqliteDriver
+
+__all__ = ["open_driver"]
+
+_DRIVERS: Final = {
+    "sqlite": "sqlite+pysqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "mysql": "mysql+pymysql",
+    "mariadb": "mariadb+pymysql",
+}
+_PACKAGES: Final = {"psycopg": "psycopg[binary]", "pymysql": "pymysql", "MySQLdb": "mysqlclient", "pyodbc": "pyodbc"}
+_DRIVER_CLASSES: Final[Mapping[str, type[Driver]]] = {"pysqlite": SqliteDriver, "pymysql": MysqlDriver}
+_IN_MEMORY: Final = ("", ":memory:")
+_LONGEST_REASON: Final = 300
+
+
+def open_driver(source: str | Path, options: DatabaseOptions) -> tuple[Driver, Engine]:
+    """A driver and an engine that have reached the database once. An AdapterError says why it cannot be reached."""
+    url = _url(source)
+    dialect = _dialect(url)
+    if dialect.name == "sqlite":
+        _check_file(url)
+    driver = _driver_class(dialect)(url, dialect, options)
+    engine = create_engine(url, creator=driver.raw, poolclass=NullPool)
+    _check_reachable(engine, url)
+    driver.dialect = engine.dialect  # the one that knows the server's version
+    return driver, engine
+
+
+def _url(source: str | Path) -> URL:
+    if isinstance(source, Path) or "://" not in source:
+        return URL.create("sqlite+pysqlite", database=str(Path(source).expanduser()))
+    try:
+        url = make_url(source)
+    except (ArgumentError, ValueError):
+        raise AdapterError(
+            "The URL of the database cannot be read; write it as 'postgresql://user:password@host:5432/name', with"
+            " special characters of the password as in '%40' for '@'"
+        ) from None
+    return url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
+
+
+def _dialect(url: URL) -> Dialect:
+    try:
+        chosen: Any = url.get_dialect()
+        dialect: Dialect = chosen(dbapi=chosen.import_dbapi())
+    except NoSuchModuleError:
+        known = "sqlite, postgresql, mysql and mariadb"
+        raise AdapterError(f"'{url.drivername}' is no kind of database that is known here; {known} are") from None
+    except ImportError as error:
+        package = _PACKAGES.get(error.name or "", error.name or url.drivername)
+        raise AdapterError(
+            f"The driver for '{url.drivername}' is not installed; install it with: pip install '{package}'"
+        ) from None
+    if dialect.is_async:
+        raise AdapterError(f"'{url.drivername}' is not used here; write '{dialect.name}://' without the driver")
+    return dialect
+
+
+def _check_file(url: URL) -> None:
+    """SQLite would make a file that is not there, and a file in memory would be empty."""
+    name = url.database or ""
+    if name in _IN_MEMORY or "mode=memory" in name or ":memory:" in name:
+        raise AdapterError("A database in memory is empty; name a file of SQLite")
+    path = Path(name.removeprefix("file:").partition("?")[0]) if name.startswith("file:") else Path(name)
+    if not path.exists():
+        raise AdapterError(f"There is no file '{path}'; name a file of SQLite, or a URL such as 'postgresql://…'")
+    if not path.is_file():
+        raise AdapterError(f"'{path}' is a folder; name a file of SQLite")
+
+
+def _driver_class(dialect: Dialect) -> type[Driver]:
+    """What knows this driver. That of PostgreSQL is imported only here: its package need not be installed."""
+    if dialect.driver == "psycopg":
+        from headgate.sources.sql.postgresql_driver import PostgresqlDriver  # noqa: PLC0415
+
+        return PostgresqlDriver
+    return _DRIVER_CLASSES.get(dialect.driver, PlainDriver)
+
+
+def _check_reachable(engine: Engine, url: URL) -> None:
+    try:
+        with engine.connect() as connection:
+            if url.get_backend_name() == "sqlite":
+                connection.exec_driver_sql("PRAGMA schema_version")
+    except DBAPIError as error:
+        raise AdapterError(_unreachable(url, error.orig or error)) from None
+
+
+def _unreachable(url: URL, error: BaseException) -> str:
+    reason = _without_secrets(" ".join(str(error.args[-1] if error.args else error).split()), url)[:_LONGEST_REASON]
+    if url.get_backend_name() == "sqlite":
+        return f"'{url.database}' cannot be opened as a database of SQLite: {reason}"
+    where = f"{url.get_backend_name()}://{url.host or ''}{f':{url.port}' if url.port else ''}/{url.database or ''}"
+    return f"Cannot connect to {where}: {reason}"
+
+
+def _without_secrets(text: str, url: URL) -> str:
+    for secret in filter(None, _secrets(url)):
+        text = text.replace(secret, "***")
+    return text
+
+
+def _secrets(url: URL) -> Iterable[str]:
+    yield str(url.password or "")
+    for name, value in url.query.items():
+        if re.search("pass|secret|token|key", name, re.IGNORECASE):
+            yield from (value,) if isinstance(value, str) else value

@@ -1,0 +1,184 @@
+"""SQLite: connections of the pool, and the one that reads on the event loop itself."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from math import inf
+from time import perf_counter
+from typing import Any, ClassVar, Final
+from urllib.parse import quote
+
+from headgate.sources.sql.connections import Connection, Driver, Parameters, Result, Row
+from headgate.sources.sql.failures import (
+    ConnectionLost,
+    DatabaseFailure,
+    DataProblem,
+    Interrupted,
+    StatementTimeout,
+    sqlite_failure,
+)
+
+__all__ = ["InlineReader", "SqliteConnection", "SqliteDriver", "fold"]
+
+BUSY_SECONDS: Final = 5.0
+"""How long a statement waits for a writer in another process or connection."""
+
+INLINE_SECONDS: Final = 0.003
+"""How long a statement may hold the event loop."""
+
+STEPS_BETWEEN_LOOKS: Final = 2000
+"""How many steps of SQLite's machine, about 35 µs of work, pass between two looks on the clock."""
+
+RUNS_UNTIL_FORGIVEN: Final = 64
+SLOW_STATEMENTS: Final = 512
+CACHED_STATEMENTS: Final = 512
+
+_TRY_ELSEWHERE: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT}
+
+
+def fold(value: Any) -> Any:
+    """A text without its case, as ``headgate_fold`` gives it in SQL; any other value as it is."""
+    return value.replace("Σ", "\u03c3").replace("İ", "i").lower() if isinstance(value, str) else value
+
+
+class SqliteDriver(Driver):
+    """One file. It is never created, and its journal mode is left as it is."""
+
+    def raw(self, busy_seconds: float = BUSY_SECONDS, isolation: Any = "DEFERRED") -> sqlite3.Connection:
+        """A connection with this package's function, and without leave to write if the database is only read."""
+        connection = sqlite3.connect(
+            self._uri(),
+            uri=True,
+            timeout=busy_seconds,
+            isolation_level=isolation,
+            check_same_thread=False,
+            cached_statements=CACHED_STATEMENTS,
+        )
+        connection.create_function("headgate_fold", 1, fold, deterministic=True)
+        connection.execute("PRAGMA foreign_keys = ON")
+        if self.options.read_only:
+            connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def connect(self) -> Connection:
+        """A new connection of the pool."""
+        return SqliteConnection(self._opened(BUSY_SECONDS), self.options.statement_timeout, self.options.read_only)
+
+    def inline_reader(self) -> "InlineReader":
+        """The connection that never waits."""
+        return InlineReader(self._opened(0))
+
+    def _opened(self, busy_seconds: float) -> sqlite3.Connection:
+        try:
+            return self.raw(busy_seconds, None)
+        except sqlite3.Error as error:
+            raise ConnectionLost(str(error)) from None
+
+    def _uri(self) -> str:
+        name = self.url.database or ""
+        mode = "ro" if self.options.read_only else "rw"
+        if not name.startswith("file:"):
+            return f"file:{quote(name)}?mode={mode}"
+        return name if "mode=" in name else f"{name}{'&' if '?' in name else '?'}mode={mode}"
+
+
+class SqliteConnection(Connection):
+    """A connection whose statements are stopped by SQLite's own look on the clock."""
+
+    survives_interruption: ClassVar = True
+
+    def __init__(self, raw: sqlite3.Connection, timeout: float | None, read_only: bool) -> None:
+        super().__init__((sqlite3.Error,))
+        self._raw = raw
+        self._timeout = inf if timeout is None else timeout
+        self._begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
+        self._deadline = inf
+        raw.set_progress_handler(self._must_stop, STEPS_BETWEEN_LOOKS)
+
+    def _must_stop(self) -> bool:
+        return self.interrupted or perf_counter() > self._deadline
+
+    def run(self, sql: str, parameters: Parameters) -> Result:
+        """Hand a statement to the driver."""
+        self._deadline = perf_counter() + self._timeout
+        cursor = self._raw.execute(sql, parameters)
+        rows = cursor.fetchall()
+        columns = tuple(column[0] for column in cursor.description or ())
+        return Result(rows, cursor.rowcount, columns, cursor.lastrowid)
+
+    def failure(self, error: Exception) -> DatabaseFailure:
+        """The failure that an exception of sqlite3 means."""
+        failure = sqlite_failure(getattr(error, "sqlite_errorcode", None), str(error))
+        return Interrupted() if self.interrupted and isinstance(failure, StatementTimeout) else failure
+
+    def start(self) -> None:
+        """Take the right to write at once, so that two writers cannot wait for each other."""
+        self._raw.execute(self._begin)
+
+    def finish(self) -> None:
+        """Commit."""
+        self._raw.execute("COMMIT")
+
+    def undo(self) -> None:
+        """Roll back, unless SQLite already has."""
+        if self._raw.in_transaction:
+            self._raw.execute("ROLLBACK")
+
+    def stop(self) -> None:
+        """Stop a statement that does not look on the clock, such as one that sorts."""
+        self._raw.interrupt()
+
+    def close(self) -> None:
+        """Leave the database."""
+        with suppress(sqlite3.Error):
+            self._raw.close()
+
+
+class InlineReader:
+    """Reads on the thread of the event loop, where a page costs less than the way to another thread.
+
+    A statement that is not done within the budget, or that would have to wait, is given up. It is remembered for a
+    while, so that it does not cost the budget each time.
+    """
+
+    def __init__(self, raw: sqlite3.Connection, clock: Callable[[], float] = perf_counter) -> None:
+        self._raw = raw
+        self._clock = clock
+        self._execute = raw.execute
+        self._deadline = inf
+        self._slow: dict[str, int] = {}
+        raw.set_progress_handler(self._is_over, STEPS_BETWEEN_LOOKS)
+
+    def _is_over(self) -> bool:
+        return self._clock() > self._deadline
+
+    def fetch(self, sql: str, parameters: Parameters) -> list[Row] | None:
+        """All rows, or None if the statement belongs into another thread."""
+        if sql in self._slow and not self._is_forgiven(sql):
+            return None
+        self._deadline = self._clock() + INLINE_SECONDS
+        try:
+            return self._execute(sql, parameters).fetchall()
+        except (OverflowError, UnicodeError) as error:
+            raise DataProblem(str(error)) from None
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0)
+            if code & 0xFF not in _TRY_ELSEWHERE:
+                raise sqlite_failure(code, str(error)) from None
+        self._remember(sql)
+        return None
+
+    def _is_forgiven(self, sql: str) -> bool:
+        left = self._slow.pop(sql) - 1
+        if left:
+            self._slow[sql] = left
+        return not left
+
+    def _remember(self, sql: str) -> None:
+        if len(self._slow) >= SLOW_STATEMENTS:
+            del self._slow[next(iter(self._slow))]
+        self._slow[sql] = RUNS_UNTIL_FORGIVEN
+
+    def close(self) -> None:
+        """Leave the database."""
+        self._raw.close()
