@@ -1,9 +1,12 @@
 """The adapter: the one registry of operations and types, and the decorators that fill it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
+from headgate.adapter.collections.declaring import Declaration
+from headgate.adapter.collections.memory import Holdings
+from headgate.adapter.collections.registry import Collections
 from headgate.adapter.functions import Options, operation_from_function
 from headgate.adapter.operations import Example, Operation
 from headgate.adapter.parameters import Deprecated
@@ -11,6 +14,8 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.protocol.profiles import CRUDE, PROFILES, Profile
+from headgate.query.backends import Backend
+from headgate.query.collections import Collection, Computed, Relationship
 
 __all__ = ["Adapter"]
 
@@ -82,6 +87,7 @@ class Adapter:
         self.version = version
         self.profile = _profile(profile)
         self._operations: dict[str, Operation] = {}
+        self._collections = Collections()
         self.create = _Decorator(self, Category.CREATE)
         self.read = _Decorator(self, Category.READ)
         self.update = _Decorator(self, Category.UPDATE)
@@ -109,6 +115,71 @@ class Adapter:
                 f"'{self.profile.name}' does not have; it has {known}."
             )
         self._operations[name] = operation
+
+    # collections
+
+    def collection(
+        self,
+        model: type,
+        *,
+        key: str | Sequence[str],
+        items: Holdings | None = None,
+        backend: Backend | None = None,
+        name: str | None = None,
+        singular: str | None = None,
+        description: str | None = None,
+        computed: Iterable[Computed] = (),
+        presets: Mapping[str, Sequence[str]] | None = None,
+        read_only: Iterable[str] = (),
+        append_only: Iterable[str] = (),
+        relationships: Iterable[Relationship] = (),
+        search: Sequence[str] | None = None,
+        version: str | None = None,
+        leave_out: Iterable[str] = (),
+    ) -> Collection:
+        """Serve items of a type: ``list_books``, ``get_book``, ``search_books`` and so on follow from it.
+
+        ``items`` is a list or dictionary that is read and changed in place, or a function that gives a sequence and is
+        only read; ``backend`` is anything else that holds items. Operations whose verbs are in ``leave_out`` are left
+        out, and those that the adapter already has stay as they are.
+        """
+        said = Declaration(
+            key=key,
+            name=name,
+            singular=singular,
+            description=description,
+            computed=computed,
+            presets=presets,
+            read_only=read_only,
+            append_only=append_only,
+            relationships=relationships,
+            search=search,
+            version=version,
+        )
+        made, writable = self._collections.declare(model, said, items, backend)
+        self._add_operations(made, writable=writable, leave_out=leave_out)
+        return made
+
+    def add_collection(
+        self, collection: Collection, backend: Backend, *, writable: bool = True, leave_out: Iterable[str] = ()
+    ) -> None:
+        """Serve a collection that a source knows of, out of what holds its items."""
+        self._collections.add(collection, backend)
+        self._add_operations(collection, writable=writable, leave_out=leave_out)
+
+    def _add_operations(self, collection: Collection, *, writable: bool, leave_out: Iterable[str]) -> None:
+        for operation in self._collections.operations(collection, leave_out, writable=writable):
+            if operation.name not in self._operations:
+                self.add(operation)
+        relating = self._collections.relating()
+        if relating is not None:  # made anew, since it knows all collections
+            self._operations.pop(relating.name, None)
+            self.add(relating)
+
+    @property
+    def collections(self) -> Collections:
+        """The collections that the adapter serves."""
+        return self._collections
 
 
 def _profile(profile: Profile | str) -> Profile:

@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
 from headgate.protocol.errors import VersionMismatch
+from headgate.query.collections import Collection
 
-__all__ = ["etag_of", "require_match", "with_etag"]
+__all__ = ["etag_of", "item_etag", "require_match", "require_version", "with_etag"]
 
 
 def etag_of(resource: object) -> str:
@@ -32,3 +35,17 @@ def require_match(if_match: str | None, resource: object, resource_type: str, re
     current = etag_of(resource)
     if if_match != current:
         raise VersionMismatch(resource_type, resource_id, current)
+
+
+def item_etag(collection: Collection, item: Mapping[str, Any]) -> str:
+    """The version of a collection's item, given with all its fields: its count of changes, or a digest of them all."""
+    return f'"{item[collection.version]}"' if collection.version else etag_of(item)
+
+
+def require_version(collection: Collection, item: Mapping[str, Any], if_match: str | None, resource_id: object) -> None:
+    """Refuse a change to an item that has another version than the caller saw."""
+    if if_match is None or if_match == "*":
+        return
+    current = item_etag(collection, item)
+    if if_match != current:
+        raise VersionMismatch(collection.singular, resource_id, current)

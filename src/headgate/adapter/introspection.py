@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 from headgate._version import __version__
 from headgate.adapter.adapter import Adapter
+from headgate.adapter.collections.words import collection_info
 from headgate.adapter.context import Context
 from headgate.adapter.examples import examples_of
 from headgate.adapter.exposure import Exposure
@@ -26,7 +27,7 @@ __all__ = ["INTROSPECT", "QUERIES", "Introspector", "introspect_operation"]
 T = TypeVar("T")
 
 INTROSPECT: Final = "introspect"
-QUERIES: Final = ("operations", "types", "search", "errors", "limits", "adapter_info")
+QUERIES: Final = ("operations", "types", "search", "collections", "errors", "limits", "adapter_info")
 _PAGE: Final = 500
 _MOST: Final = 1000
 _SEARCH_PAGE: Final = 10
@@ -85,6 +86,8 @@ class Introspector:
                 return {"type": self._type(name)} if name is not None else self._types(first, after)
             case "search":
                 return self._search(name, first)
+            case "collections":
+                return self._collections(name)
             case "errors":
                 return {"errors": [row.wire() for row in REGISTRY.values() if name in (None, row.code)]}
             case "limits":
@@ -136,22 +139,25 @@ class Introspector:
             "parameters": [_parameter_info(parameter, operation) for parameter in operation.parameters],
             "returns": returns_info(operation.returns, operation.definitions, operation.returns_description),
             "examples": [_example(operation.name, example) for example in examples_of(operation)],
+            **operation.features,
         }
 
     @cached_property
     def _protocol(self) -> dict[str, object]:
         operations = self.operations.values()
+        features = {name for operation in operations for name in operation.features}
+        names = {parameter.name for operation in operations for parameter in operation.parameters}
         return {
             "version": PROTOCOL_VERSION,
             "conformance": "level-1",
             "mode": self.exposure.mode.value,
             "capabilities": {
                 "batch": True,
-                "field_selection": False,
-                "aggregations": False,
-                "computed_fields": False,
-                "pagination": False,
-                "relationship_queries": False,
+                "field_selection": "fields" in names,
+                "aggregations": "aggregation_support" in features,
+                "computed_fields": "computed_fields" in features,
+                "pagination": bool(len(self.adapter.collections.catalog)),
+                "relationship_queries": "relationship_capabilities" in features,
                 "warnings": True,
                 "confirmation": False,
                 "dangerous_operations": False,
@@ -205,6 +211,13 @@ class Introspector:
                 if parameter.required
             ],
         }
+
+    def _collections(self, name: str | None) -> object:
+        collections = self.adapter.collections
+        if name is None:
+            return {"collections": [collection_info(one, collections.options) for one in collections.catalog]}
+        found = collections.catalog[name] if name in collections.catalog else None
+        return {"collection": found and collection_info(found, collections.options)}
 
     def _limits(self) -> object:
         values = self.limits.wire()
@@ -284,6 +297,7 @@ def introspect_operation(introspector: Introspector) -> Operation:
         "operations": "what can be done, or with name one operation in full",
         "types": "the types, or with name one in full",
         "search": "operations that match the words in name, the best first",
+        "collections": "the collections with their fields, operators, presets and relationships, or with name one",
         "errors": "the error codes",
         "limits": "the size limits",
         "adapter_info": "this adapter, its endpoints and conventions",

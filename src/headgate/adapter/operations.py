@@ -66,6 +66,8 @@ class Operation:
     is_async: bool = True
     context_parameter: str | None = None
     bind: Callable[[dict[str, object]], Mapping[str, object]] | None = None
+    features: Mapping[str, object] = field(default_factory=dict)
+    """What introspection shows of it beside its parameters, such as aggregation_support."""
     checked: InitVar[bool] = False
 
     def __post_init__(self, checked: bool) -> None:

@@ -70,7 +70,7 @@ class Shaper:
         """Writes the cursor of a row: the values that it is sorted by, or its place where there is no key."""
         listing, offset = query.listing, query.window.offset
         if not listing.collection.key:
-            return lambda _row, place: self._cursors.write(listing, [offset + place + 1])
+            return lambda _row, place: self._cursors.write_place(listing.collection.name, offset + place + 1)
         places = [listing.columns.index(key.path) for key in listing.order]
         return lambda row, _place: self._cursors.write(listing, [row[place] for place in places])
 

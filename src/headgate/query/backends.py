@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from headgate.protocol.merge import merge
 from headgate.protocol.results import Notice
-from headgate.query.collections import Collection, Relationship
+from headgate.query.collections import Access, Collection, Field, Relationship
+from headgate.query.kinds import Kind
 from headgate.query.shapes import AggregateShape, Listing
 
-__all__ = ["Backend", "Change", "Changed", "Edge", "Fetched", "Groups", "Key", "Row"]
+__all__ = ["Backend", "Change", "Changed", "Edge", "Fetched", "Groups", "Key", "Row", "merged"]
 
 Row: TypeAlias = tuple[Any, ...]
 Key: TypeAlias = tuple[Any, ...]
@@ -59,7 +61,7 @@ class Edge:
 
 
 class Backend(Protocol):
-    """Holds items; values are those of :mod:`headgate.query.kinds`. A dry run tells what would be, and changes nothing."""
+    """Holds items; values are those of :mod:`headgate.query.kinds`. A dry run tells what would be, and does nothing."""
 
     async def fetch(self, listing: Listing, values: Sequence[Any], limit: int, offset: int = 0) -> Fetched:
         """At most ``limit`` items of a listing."""
@@ -81,6 +83,16 @@ class Backend(Protocol):
         """Remove an item, on the same terms."""
         ...
 
-    async def follow(self, collection: Collection, relationship: Relationship, keys: Sequence[Key]) -> list[Edge]:
-        """The edges of a relationship that start in any of the items, in the order of both keys."""
+    async def follow(
+        self, collection: Collection, relationship: Relationship, keys: Sequence[Key], most: int
+    ) -> list[Edge]:
+        """At most so many edges of a relationship that start in any of the items, in the order of both keys."""
         ...
+
+
+def merged(field: Field, before: Mapping[str, Any], value: Any) -> Any:
+    """The value that a field gets: JSON objects merge, fields that only grow are added to, all else is replaced."""
+    old = before.get(field.name)
+    if field.access is Access.APPEND and old is not None and value is not None:
+        return old + value
+    return merge(old, value) if field.kind is Kind.JSON else value

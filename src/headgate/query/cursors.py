@@ -32,26 +32,42 @@ class Cursors:
     def write(self, listing: Listing, values: Sequence[Any]) -> str:
         """The cursor of an item, from its values of the order's fields."""
         body = orjson.dumps(values, default=_simple, option=orjson.OPT_PASSTHROUGH_DATETIME)
-        return base64.urlsafe_b64encode(self._tag(body, _purpose(listing)) + body).rstrip(b"=").decode()
+        return _text(self._tag(body, _purpose(listing)) + body)
 
     def read(self, cursor: str, listing: Listing, where: str) -> tuple[Any, ...]:
         """The values of the order's fields that a cursor holds. An error if it was not made for this order."""
+        body = self._checked(cursor, _purpose(listing), where)
+        return tuple(_read(key, value) for key, value in zip(listing.order, orjson.loads(body), strict=True))
+
+    def write_place(self, purpose: str, place: int) -> str:
+        """The cursor of a place in a list whose items have no key to go on from."""
+        body = str(place).encode()
+        return _text(self._tag(body, purpose.encode()) + body)
+
+    def read_place(self, cursor: str, purpose: str, where: str) -> int:
+        """The place that such a cursor holds."""
+        return int(self._checked(cursor, purpose.encode(), where))
+
+    def _checked(self, cursor: str, purpose: bytes, where: str) -> bytes:
+        """What a cursor holds, if it is whole and was made for this purpose."""
         try:
             raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, UnicodeEncodeError):
             raw = b""
         tag, body = raw[:_TAG], raw[_TAG:]
-        expected = self._tag(body, _purpose(listing))
-        if len(cursor) > _LONGEST or not hmac.compare_digest(tag, expected):
+        if len(cursor) > _LONGEST or not hmac.compare_digest(tag, self._tag(body, purpose)):
             raise Invalid(
                 where,
-                "it is no cursor of this collection and order: give startCursor or endCursor of a page that was asked "
-                "for with the same 'sort', unchanged",
+                "it is no cursor of this list and order: give one that a page of the same 'sort' gave, unchanged",
             )
-        return tuple(_read(key, value) for key, value in zip(listing.order, orjson.loads(body), strict=True))
+        return body
 
     def _tag(self, body: bytes, purpose: bytes) -> bytes:
         return hashlib.blake2b(purpose + body, key=self._key, digest_size=_TAG).digest()
+
+
+def _text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def _purpose(listing: Listing) -> bytes:

@@ -35,8 +35,8 @@ class Sql(Protocol):
         """The column as it is compared and sorted: texts by the numbers of their characters."""
         ...
 
-    def position(self, column: Any, operand: Any) -> Any:
-        """Where a text stands in another, from 1, or 0."""
+    def contains(self, column: Any, operand: Any) -> Any:
+        """Whether a text stands in another, or a value in an array."""
         ...
 
     def starts_with(self, column: Any, operand: Any) -> Any:
@@ -49,10 +49,6 @@ class Sql(Protocol):
 
     def folded(self, column: Any) -> Any:
         """The text in lower case, as :func:`headgate.query.kinds.fold` does it."""
-        ...
-
-    def has_item(self, column: Any, operand: Any) -> Any:
-        """Whether an array holds a value."""
         ...
 
 
@@ -115,7 +111,7 @@ _ROWS: Final = (
         "holds the text, upper and lower case differing; of an array: holds the item",
         _TEXT | {Kind.ARRAY},
         _contains,
-        lambda s, c, o: s.position(c, o[0]) > 0,
+        lambda s, c, o: s.contains(c, o[0]),
     ),
     Operator(
         "starts_with",
@@ -136,7 +132,7 @@ _ROWS: Final = (
         "holds the text in upper or lower case",
         _TEXT,
         lambda v, o: fold(o[0]) in fold(v),
-        lambda s, c, o: s.position(s.folded(c), s.folded(o[0])) > 0,
+        lambda s, c, o: s.contains(s.folded(c), s.folded(o[0])),
     ),
     Operator(
         "is_null",

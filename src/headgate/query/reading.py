@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from headgate.protocol.errors import quoted
+from headgate.protocol.requests import parse_stringified
 from headgate.protocol.results import Notice
 from headgate.query.collections import COMPUTED, Collection
 from headgate.query.conditions import read_filter
@@ -127,7 +128,8 @@ class Reader:
         for place, one in enumerate(given):
             keys.append(self._sort_key(one, collection, "sort" if len(given) == 1 else f"sort[{place}]"))
         sorted_by = {key.path for key in keys}
-        ends = (self.resolver.path(collection, name, "sort") for name in collection.key)
+        last = collection.key or (name for name, one in collection.fields.items() if one.can_sort)
+        ends = (self.resolver.path(collection, name, "sort") for name in last)
         return (*keys, *(SortKey(path) for path in ends if path not in sorted_by))
 
     def _sort_key(self, given: object, collection: Collection, where: str) -> SortKey:
@@ -170,6 +172,7 @@ class Reader:
         return found
 
     def _selected(self, collection: Collection, fields: object, preset: object, default: str) -> Iterator[Path]:
+        fields = parse_stringified(fields) or fields
         if isinstance(fields, str):
             yield from self._preset(collection, fields, "fields")
         if preset is not None or fields is None:
@@ -322,10 +325,23 @@ class Reader:
                 raise not_allowed(name, name, f"goes with '{needed}', which says how many items to give")
         backward = params.get("last") is not None
         where = "before" if backward else "after"
-        text = params.get(where)
+        text, edges = params.get(where), bool(params.get("edges"))
+        if not listing.collection.key:
+            return self._without_key(text, listing.collection, size, backward=backward, edges=edges)
         cursor = None if text is None else self.cursors.read(text, listing, where)
         direction = Direction.BACKWARD if backward else Direction.FORWARD
-        return Window(Paging.CURSOR, size, direction=direction, cursor=cursor, edges=bool(params.get("edges")))
+        return Window(Paging.CURSOR, size, direction=direction, cursor=cursor, edges=edges)
+
+    def _without_key(
+        self, cursor: str | None, collection: Collection, size: int, *, backward: bool, edges: bool
+    ) -> Window:
+        """Items that nothing tells apart can only be counted, from the start."""
+        if backward:
+            raise not_allowed(
+                "last", collection.name, "have no key to go back by: page forwards, or sort the other way"
+            )
+        offset = 0 if cursor is None else self.cursors.read_place(cursor, collection.name, "after")
+        return Window(Paging.CURSOR, size, offset, edges=edges)
 
 
 def _in_python(path: Path) -> bool:

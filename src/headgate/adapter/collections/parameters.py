@@ -1,0 +1,184 @@
+"""The parameters that collection operations share, each defined once (Operations 4.4), and those made from fields."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from headgate.adapter.operations import IF_MATCH, INPUT
+from headgate.adapter.parameters import SENSITIVE, Parameter, Schema
+from headgate.adapter.text_formats import BASE64
+from headgate.protocol.names import REQUEST_FIELDS
+from headgate.query.collections import Access, Collection, Field
+from headgate.query.kinds import Kind
+
+__all__ = [
+    "DRY_RUN",
+    "LISTING",
+    "PRESET",
+    "QUERY",
+    "SELECTION",
+    "VERSION",
+    "create_parameters",
+    "input_parameter",
+    "key_parameters",
+]
+
+
+def _optional(name: str, description: str, **schema: Any) -> Parameter:
+    declared = schema.get("type")
+    if declared is not None:
+        schema["type"] = [declared, "null"]
+    elif "anyOf" in schema:
+        schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
+    return Parameter(name, {**schema, "description": description}, required=False)
+
+
+_TEXTS: Final = {"type": "array", "items": {"type": "string"}}
+_SORT: Final = {
+    "type": "object",
+    "properties": {"field": {"type": "string"}, "order": {"type": "string", "enum": ["asc", "desc"]}},
+    "required": ["field"],
+    "additionalProperties": False,
+}
+
+QUERY: Final = Parameter(
+    "query",
+    {
+        "type": "string",
+        "minLength": 1,
+        "description": "Words to search for; any of them may match, the best matches come first. "
+        '"Words in quotes" match as a whole.',
+    },
+)
+FIELDS: Final = _optional(
+    "fields",
+    "Field selection: a preset ('minimal', 'standard', 'full' or the collection's own) or a list of field paths; dots "
+    "lead over to-one relationships and into JSON, '_computed.' to computed fields.",
+    anyOf=[{"type": "string"}, _TEXTS],
+)
+PRESET: Final = _optional(
+    "preset", "Compatibility alias of fields for a preset; a list in fields extends it.", type="string"
+)
+FILTER: Final = _optional(
+    "filter",
+    "Structured filtering: {field: value} or {field: {operator: value}}, all of which must hold; 'and', 'or' and 'not' "
+    "combine filters.",
+    type="object",
+)
+SORT: Final = _optional(
+    "sort",
+    "Sort object with 'field' and 'order' ('asc' or 'desc'), or a list of them. Items without a value come first "
+    "upwards. Without it, by key.",
+    anyOf=[_SORT, {"type": "array", "items": _SORT}],
+)
+AGGREGATE: Final = _optional(
+    "aggregate",
+    "Named summaries, such as {total: {count: true}, by_status: {group_by: 'status', count: true, avg: 'price'}}. "
+    "Items are left out unless include_items is true.",
+    type="object",
+)
+INCLUDE_ITEMS: Final = _optional("include_items", "Give the items beside the summaries.", type="boolean")
+FIRST: Final = _optional(
+    "first", "How many items to give from the start; 25 unless said, 100 at most.", type="integer", minimum=0
+)
+AFTER: Final = _optional("after", "Go on after this cursor, with first.", type="string")
+LAST: Final = _optional("last", "How many items to give from the end.", type="integer", minimum=0)
+BEFORE: Final = _optional("before", "Go back from this cursor, with last.", type="string")
+EDGES: Final = _optional("edges", "Give edges with a cursor each, in place of items.", type="boolean")
+LIMIT: Final = _optional("limit", "How many items to give, when paging by offset.", type="integer", minimum=0)
+OFFSET: Final = _optional("offset", "How many items to skip.", type="integer", minimum=0, maximum=2**53 - 1)
+PAGE: Final = _optional(
+    "page", "Which page to give, from 1, when paging by number.", type="integer", minimum=1, maximum=2**40
+)
+PAGE_SIZE: Final = _optional("page_size", "How many items a page has.", type="integer", minimum=1)
+DRY_RUN: Final = _optional("dry_run", "Only tell what would change, and change nothing.", type="boolean")
+VERSION: Final = _optional(IF_MATCH, "Only if the item still has this _etag.", type="string")
+
+SELECTION: Final = (FIELDS, PRESET)
+LISTING: Final = (
+    FILTER,
+    SORT,
+    *SELECTION,
+    AGGREGATE,
+    INCLUDE_ITEMS,
+    FIRST,
+    AFTER,
+    LAST,
+    BEFORE,
+    EDGES,
+    LIMIT,
+    OFFSET,
+    PAGE,
+    PAGE_SIZE,
+)
+
+_TAKEN: Final = REQUEST_FIELDS | {DRY_RUN.name}
+_SCHEMAS: Final[Mapping[Kind, Schema]] = {
+    Kind.INTEGER: {"type": "integer"},
+    Kind.BYTES: {"type": "string", "format": BASE64},
+}
+
+
+def field_schema(field: Field) -> Schema:
+    """The JSON Schema of a field's value."""
+    schema: Schema = dict(field.schema or _SCHEMAS.get(field.kind) or field.kind.row.schema)
+    said = {
+        "description": field.description or None,
+        "maxLength": field.max_length if field.kind is Kind.TEXT else None,
+        "minimum": field.minimum,
+        "maximum": field.maximum,
+        "enum": list(field.choices) or None,
+        SENSITIVE: field.sensitive or None,
+    }
+    return {**schema, **{key: value for key, value in said.items() if value is not None}}
+
+
+def nullable_schema(field: Field) -> Schema:
+    """The same for a field that can be without a value."""
+    schema = field_schema(field)
+    declared = schema.get("type")
+    if declared is not None:
+        schema["type"] = [*([declared] if isinstance(declared, str) else declared), "null"]
+        if "enum" in schema:
+            schema["enum"] = [*schema["enum"], None]
+        return schema
+    return {"anyOf": [schema, {"type": "null"}]} if schema.keys() - {"description"} else schema
+
+
+def key_parameters(collection: Collection) -> tuple[Parameter, ...]:
+    """The parameters that say which item is meant."""
+    return tuple(Parameter(name, field_schema(collection.fields[name])) for name in collection.key)
+
+
+def create_parameters(collection: Collection) -> Mapping[str, Parameter]:
+    """The parameters of a new item, by the field that each fills."""
+    return {field.name: _creating(field) for field in collection.fields.values() if field.access is not Access.NEVER}
+
+
+def _creating(field: Field) -> Parameter:
+    name = f"{field.name}_value" if field.name in _TAKEN else field.name
+    optional = field.optional or field.nullable
+    schema = nullable_schema(field) if field.nullable else field_schema(field)
+    if field.default is not None:
+        schema["description"] = f"{schema.get('description', '')} (default: {field.default})".strip()
+    return Parameter(name, schema, required=not optional)
+
+
+def input_parameter(collection: Collection) -> Parameter:
+    """The fields that an update may change. The key is none of them; what is read-only is shown, and refused."""
+    fields = [field for name, field in collection.fields.items() if name not in collection.key]
+    return Parameter(
+        INPUT,
+        {
+            "type": "object",
+            "properties": {field.name: _changing(field) for field in fields},
+            "additionalProperties": False,
+            "minProperties": 1,
+            "description": "The fields to change.",
+        },
+    )
+
+
+def _changing(field: Field) -> Schema:
+    if field.access in (Access.NEVER, Access.ONCE):
+        return {**field_schema(field), "readOnly": True, "not": {}}
+    return nullable_schema(field) if field.nullable else field_schema(field)

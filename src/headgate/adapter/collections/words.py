@@ -1,0 +1,163 @@
+"""What introspection says of a collection: in words for models, as values for machines (Collection querying 6)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from headgate.adapter.operations import Example
+from headgate.query.collections import COMPUTED, Collection, Field
+from headgate.query.kinds import Kind
+from headgate.query.operators import COMBINERS, OPERATORS, operators_for
+from headgate.query.reading import QueryOptions, Reader, groupable, numeric
+from headgate.query.shapes import Function
+
+__all__ = ["collection_info", "describe_listing", "examples_of_listing", "features_of"]
+
+_MOST_NAMED: Final = 60
+
+
+def describe_listing(collection: Collection, default: str) -> str:
+    """What can be asked of a list or search operation, in words."""
+    lines = [collection.description] if collection.description else []
+    fields = ", ".join(map(_field_words, list(collection.fields.values())[:_MOST_NAMED]))
+    left = len(collection.fields) - _MOST_NAMED
+    lines.append(f"Fields: {fields}{f' and {left} more' if left > 0 else ''}.")
+    to_one = [one for one in collection.relationships.values() if not one.many]
+    if to_one:
+        over = ", ".join(f"{one.name}. ({one.target})" for one in to_one)
+        lines.append(f"Fields of related items, in fields, filter, sort and group_by: {over}.")
+    if collection.computed:
+        lines.append("Computed: " + ", ".join(f"{COMPUTED}.{name}" for name in collection.computed) + ".")
+    presets = "; ".join(f"{name} ({', '.join(paths)})" for name, paths in collection.presets.items() if name != "full")
+    lines.append(f"Presets of fields: {presets}; full (all). Without fields: {default}.")
+    lines.append(_operator_words(collection))
+    lines.append("Pages: first/after or last/before (preferred), limit/offset, or page/page_size; never two styles.")
+    return "\n".join(lines)
+
+
+def _field_words(field: Field) -> str:
+    if field.choices:
+        return f"{field.name} ({'|'.join(map(str, field.choices))})"
+    return f"{field.name} ({field.kind.word})"
+
+
+def _operator_words(collection: Collection) -> str:
+    kinds = {field.kind for field in collection.fields.values()}
+    known = [name for name, row in OPERATORS.items() if row.kinds & kinds]
+    return f"Filter operators: {', '.join(known)}; null equals only null. Combine with {', '.join(COMBINERS)}."
+
+
+def features_of(collection: Collection) -> Mapping[str, object]:
+    """The parts of OperationDetails that speak of collections."""
+    features: dict[str, object] = {
+        "aggregation_support": {
+            "supported": True,
+            "default_mode": "summary_only",
+            "functions": ["count", "group_by", *(one.value for one in Function if one is not Function.COUNT)],
+            "groupable_fields": groupable(collection),
+            "numeric_fields": numeric(collection),
+        }
+    }
+    if collection.computed:
+        features["computed_fields"] = computed_infos(collection)
+    return features
+
+
+def computed_infos(collection: Collection) -> list[dict[str, object]]:
+    """The computed fields."""
+    return [
+        {
+            "name": one.name,
+            "type": one.kind.word,
+            **({"description": one.description} if one.description else {}),
+            "filterable": one.filterable,
+            "sortable": one.can_sort,
+        }
+        for one in collection.computed_fields.values()
+    ]
+
+
+def examples_of_listing(collection: Collection, *, searching: bool) -> tuple[Example, ...]:
+    """Requests that combine several controls."""
+    key = next(iter(collection.key), None)
+    sortable = Reader.sortable(collection)
+    params: dict[str, Any] = {"query": "words to look for"} if searching else {}
+    chosen = _telling(collection)
+    if chosen:
+        params["filter"] = chosen
+    order = next((name for name in reversed(sortable) if name != key), key)
+    if order and not searching:
+        params["sort"] = {"field": order, "order": "desc"}
+    params |= {"fields": "minimal", "first": 10}
+    groups = [name for name in groupable(collection) if _is_category(collection, name)]
+    summary: dict[str, Any] = {"total": {"count": True}}
+    if groups:
+        summary[f"by_{groups[0]}"] = {"group_by": groups[0], "count": True}
+    counted = {**({"query": params["query"]} if searching else {}), "aggregate": summary}
+    return (
+        Example(params, "Filter, sort and select fields, ten at a time"),
+        Example(counted, "Summaries only, no items"),
+    )
+
+
+def _telling(collection: Collection) -> dict[str, Any]:
+    """A filter that is right for the collection."""
+    for field in collection.fields.values():
+        if field.choices and field.filterable:
+            return {field.name: field.choices[0]}
+    for field in collection.fields.values():
+        if field.kind in _SAMPLES and field.filterable and field.name not in collection.key:
+            return {field.name: _SAMPLES[field.kind]}
+    return {}
+
+
+_SAMPLES: Final[Mapping[Kind, Any]] = {
+    Kind.TEXT: {"icontains": "a"},
+    Kind.INTEGER: {"gte": 1},
+    Kind.DECIMAL: {"between": ["1", "100"]},
+    Kind.DATE: {"gte": "2024-01-01"},
+    Kind.BOOLEAN: True,
+}
+
+
+def _is_category(collection: Collection, name: str) -> bool:
+    field = collection.fields.get(name)
+    return field is not None and name not in collection.key and bool(field.choices or field.kind is Kind.BOOLEAN)
+
+
+def collection_info(collection: Collection, options: QueryOptions) -> dict[str, object]:
+    """Everything about a collection, for machines."""
+    return {
+        "name": collection.name,
+        "singular": collection.singular,
+        **({"description": collection.description} if collection.description else {}),
+        "key": list(collection.key),
+        "fields": [_field_info(field) for field in collection.fields.values()],
+        "computed_fields": computed_infos(collection),
+        "sort_fields": Reader.sortable(collection),
+        "search_fields": list(collection.searchable),
+        "presets": {name: list(paths) for name, paths in collection.presets.items()},
+        "relationships": [
+            {"name": one.name, "target": one.target, "many": one.many, "type": one.type}
+            for one in collection.relationships.values()
+        ],
+        "pagination": {
+            "styles": ["cursor", "offset", "page"],
+            "page_size": options.page_size,
+            "max_page_size": options.max_page_size,
+        },
+    }
+
+
+def _field_info(field: Field) -> dict[str, object]:
+    info: dict[str, object] = {
+        "name": field.name,
+        "type": field.kind.word,
+        "nullable": field.nullable,
+        "access": field.access.value,
+        "operators": operators_for(field.kind) if field.filterable else [],
+    }
+    if field.description:
+        info["description"] = field.description
+    if field.choices:
+        info["enum"] = list(field.choices)
+    return info

@@ -1,0 +1,203 @@
+"""Between the values of kinds and those of drivers: what is bound, and what comes back ready to be answered."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+import orjson
+from sqlalchemy.types import DateTime, TypeEngine
+
+from headgate.query.kinds import Kind
+
+__all__ = ["ISO", "Bind", "Read", "TimeStyle", "Values", "values_for"]
+
+Bind: TypeAlias = Callable[[Any], Any]
+Read: TypeAlias = Callable[[Any], Any]
+
+_HEX_UUID: Final = 32
+_DAY: Final = 10
+_SECOND: Final = 19
+
+
+@dataclass(frozen=True, slots=True)
+class TimeStyle:
+    """How a column of SQLite writes moments: as texts of one form, which compare as they stand."""
+
+    separator: str = " "
+    digits: int = 0
+    suffix: str = ""
+
+    @classmethod
+    def of(cls, sample: str) -> "TimeStyle | None":
+        """The style of a text, if it is a moment in UTC."""
+        found = _MOMENT.match(sample)
+        return cls(found[1], len(found[2] or ""), found[3] or "") if found else None
+
+    def write(self, value: datetime) -> str:
+        """A moment in this style; digits that it has no room for are written if they are not zero."""
+        text = value.strftime(f"%Y-%m-%d{self.separator}%H:%M:%S").rjust(_SECOND, "0")
+        fraction = f"{value.microsecond:06d}"
+        if any(digit != "0" for digit in fraction[self.digits :]):
+            digits = fraction
+        else:
+            digits = fraction[: self.digits].ljust(self.digits, "0")
+        return f"{text}.{digits}{self.suffix}" if digits else f"{text}{self.suffix}"
+
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d([T ])\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(Z|\+00:00)?\Z")
+ISO: Final = TimeStyle("T", 0, "Z")
+
+
+class Values:
+    """What drivers do by themselves, with what no driver does: whole numbers of sums, and JSON."""
+
+    def bind(self, kind: Kind, type_: TypeEngine[Any], _style: TimeStyle | None = None) -> Bind | None:
+        """How a value is given to the driver, or None for as it is."""
+        if kind is Kind.DATETIME and isinstance(type_, DateTime) and not type_.timezone:
+            return _naive
+        return _json if kind is Kind.JSON else None
+
+    def read(self, kind: Kind, _scale: int | None) -> Read | None:
+        """How what the driver gives is answered, or None for as it is."""
+        return _READERS.get(kind)
+
+
+def _naive(value: datetime) -> datetime:
+    return value.astimezone(UTC).replace(tzinfo=None)
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _integer(value: Any) -> Any:
+    return int(value) if type(value) is Decimal else value
+
+
+def _uuid(value: Any) -> Any:
+    return str(UUID(value)) if isinstance(value, str) and len(value) == _HEX_UUID else _plain_uuid(value)
+
+
+def _plain_uuid(value: Any) -> Any:
+    return str(value) if isinstance(value, UUID) else value
+
+
+def _loaded(value: Any) -> Any:
+    if not isinstance(value, str | bytes):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
+
+
+def _boolean(value: Any) -> Any:
+    return bool(value) if isinstance(value, int) else value
+
+
+def _time(value: Any) -> Any:
+    """A time of day; MySQL's driver gives it as a span."""
+    if not isinstance(value, timedelta) or not timedelta() <= value < timedelta(days=1):
+        return value
+    return (datetime.min + value).time()
+
+
+_READERS: Final[dict[Kind, Read]] = {
+    Kind.INTEGER: _integer,
+    Kind.UUID: _uuid,
+    Kind.JSON: _loaded,
+    Kind.BOOLEAN: _boolean,
+    Kind.TIME: _time,
+}
+
+
+class PostgresValues(Values):
+    """PostgreSQL, whose driver reads JSON itself and whose sums of integers are decimals."""
+
+    def read(self, kind: Kind, _scale: int | None) -> Read | None:
+        """How a value is answered."""
+        return _POSTGRES_READERS.get(kind)
+
+
+_POSTGRES_READERS: Final[dict[Kind, Read]] = {Kind.INTEGER: _integer, Kind.UUID: _plain_uuid}
+
+
+class SqliteValues(Values):
+    """SQLite, which knows numbers, texts and bytes alone."""
+
+    def bind(self, kind: Kind, _type: TypeEngine[Any], style: TimeStyle | None = None) -> Bind | None:
+        """How a value is stored."""
+        if kind is Kind.DATETIME:
+            return (style or ISO).write
+        return _SQLITE_BINDS.get(kind)
+
+    def read(self, kind: Kind, scale: int | None) -> Read | None:
+        """How a stored value is answered; one that is not what the column declares is answered as it is."""
+        if kind is Kind.DECIMAL:
+            return _money(scale)
+        return _SQLITE_READERS.get(kind)
+
+
+def _money(scale: int | None) -> Read:
+    """Decimals are stored as floating point numbers, which have as many digits as the column declares."""
+    form = None if scale is None else f".{scale}f"
+
+    def read(value: Any) -> Any:
+        if isinstance(value, float):
+            return format(value, form) if form else str(Decimal(repr(value)))
+        if isinstance(value, int):
+            return format(value, form) if form else str(value)
+        return value
+
+    return read
+
+
+def _number(value: Decimal) -> float | int:
+    return int(value) if value == value.to_integral_value() and abs(value) < 2**63 else float(value)
+
+
+def _moment(value: Any) -> Any:
+    """A stored moment in ISO 8601, UTC; seconds since 1970 are understood too."""
+    if isinstance(value, str):
+        if len(value) == _SECOND and value[10] in " T":
+            return f"{value[:10]}T{value[11:]}Z"
+        try:
+            return Kind.DATETIME.read(value).isoformat().replace("+00:00", "Z")
+        except ValueError:
+            return value
+    return _since_1970(value) if isinstance(value, int | float) else value
+
+
+def _since_1970(value: float) -> Any:
+    try:
+        return datetime.fromtimestamp(value, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return value
+
+
+def _day(value: Any) -> Any:
+    return value[:_DAY] if isinstance(value, str) and len(value) > _DAY and value[4] == "-" else value
+
+
+_SQLITE_BINDS: Final[dict[Kind, Bind]] = {
+    Kind.DECIMAL: _number,
+    Kind.DATE: date.isoformat,
+    Kind.TIME: time.isoformat,
+    Kind.JSON: _json,
+}
+_SQLITE_READERS: Final[dict[Kind, Read]] = {
+    Kind.BOOLEAN: _boolean,
+    Kind.DATETIME: _moment,
+    Kind.DATE: _day,
+    Kind.JSON: _loaded,
+    Kind.UUID: _uuid,
+}
+
+
+def values_for(dialect_name: str) -> Values:
+    """How a database's driver takes and gives values."""
+    return {"sqlite": SqliteValues(), "postgresql": PostgresValues()}.get(dialect_name, Values())
