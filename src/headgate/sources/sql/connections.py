@@ -83,7 +83,7 @@ class Connection(ABC):
         """The rows of a statement that only reads."""
         return self.execute(sql, parameters).rows
 
-    async def read(self, sql: str, parameters: Parameters, threads: Threads) -> list[Row]:
+    async def read(self, sql: str, parameters: Parameters, threads: Threads, *, likely_fast: bool) -> list[Row]:
         """The same for the event loop. If the task is cancelled, so is the statement."""
         return await threads.run(self.interrupt, self.fetch, sql, parameters)
 

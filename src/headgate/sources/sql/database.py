@@ -82,9 +82,11 @@ class Database:
                 return rows
         joined = self._joined_here()
         if joined is None:
-            return await self._with_connection(ConnectionLost, lambda one: self._read(one, sql, parameters))
+            return await self._with_connection(
+                ConnectionLost, lambda one: self._read(one, sql, parameters, likely_fast)
+            )
         async with joined.turn:
-            return await self._read(joined.connection, sql, parameters)
+            return await self._read(joined.connection, sql, parameters, likely_fast)
 
     async def transaction(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` gives: run in a thread, within one transaction, kept if it returns and undone if it raises.
@@ -163,9 +165,9 @@ class Database:
                 joined.is_over = True
                 await self._run(joined.connection, action)
 
-    async def _read(self, connection: Connection, sql: str, parameters: Parameters) -> list[Row]:
+    async def _read(self, connection: Connection, sql: str, parameters: Parameters, likely_fast: bool) -> list[Row]:
         try:
-            return await connection.read(sql, parameters, self._threads)
+            return await connection.read(sql, parameters, self._threads, likely_fast=likely_fast)
         finally:
             self._count_all(connection)
 

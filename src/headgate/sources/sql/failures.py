@@ -2,7 +2,7 @@
 
 DatabaseFailure
 ├── StatementTimeout    it took longer than it may
-├── Interrupted         whoever asked is gone; never seen outside this layer
+├── Interrupted         whoever asked for it is gone
 ├── ConnectionLost      the database cannot be reached
 │   └── NotBegun        it was not reached at all: nothing of the transaction was sent
 ├── Locked              somebody else holds what it needs, or a deadlock was broken

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote
 
 from sqlalchemy import Dialect, Engine, create_engine
 from sqlalchemy.engine import URL, make_url
@@ -45,7 +46,7 @@ def open_driver(source: str | Path, options: DatabaseOptions) -> tuple[Driver, E
 
 def _url(source: str | Path) -> URL:
     if isinstance(source, Path) or "://" not in source:
-        return URL.create("sqlite+pysqlite", database=str(Path(source).expanduser()))
+        return URL.create("sqlite+pysqlite", database=str(Path(source).expanduser().absolute()))
     try:
         url = make_url(source)
     except (ArgumentError, ValueError):
@@ -53,7 +54,17 @@ def _url(source: str | Path) -> URL:
             "The URL of the database cannot be read; write it as 'postgresql://user:password@host:5432/name', with"
             " special characters of the password as in '%40' for '@'"
         ) from None
-    return url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
+    url = url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
+    return _with_file(url) if url.get_backend_name() == "sqlite" else url
+
+
+def _with_file(url: URL) -> URL:
+    """The same with the whole path of its file, however it was written."""
+    name = url.database or ""
+    if name in _IN_MEMORY or ":memory:" in name or url.query.get("mode") == "memory":
+        raise AdapterError("A database in memory is empty; name a file of SQLite")
+    path = unquote(name.removeprefix("file:")) if name.startswith("file:") else name
+    return url.set(database=str(Path(path).absolute()))
 
 
 def _dialect(url: URL) -> Dialect:
@@ -74,11 +85,8 @@ def _dialect(url: URL) -> Dialect:
 
 
 def _check_file(url: URL) -> None:
-    """SQLite would make a file that is not there, and a file in memory would be empty."""
-    name = url.database or ""
-    if name in _IN_MEMORY or "mode=memory" in name or ":memory:" in name:
-        raise AdapterError("A database in memory is empty; name a file of SQLite")
-    path = Path(name.removeprefix("file:").partition("?")[0]) if name.startswith("file:") else Path(name)
+    """SQLite would say of a file only that it cannot be opened."""
+    path = Path(url.database or "")
     if not path.exists():
         raise AdapterError(f"There is no file '{path}'; name a file of SQLite, or a URL such as 'postgresql://…'")
     if not path.is_file():
@@ -101,6 +109,8 @@ def _check_reachable(engine: Engine, url: URL) -> None:
                 connection.exec_driver_sql("PRAGMA schema_version")
     except DBAPIError as error:
         raise AdapterError(_unreachable(url, error.orig or error)) from None
+    except (OSError, RuntimeError) as error:
+        raise AdapterError(_unreachable(url, error)) from None
 
 
 def _unreachable(url: URL, error: BaseException) -> str:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from math import inf
 from time import perf_counter
 from typing import Any, ClassVar, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from headgate.sources.sql.connections import Connection, Driver, Parameters, Result, Row
 from headgate.sources.sql.failures import (
@@ -17,22 +17,24 @@ from headgate.sources.sql.failures import (
     StatementTimeout,
     sqlite_failure,
 )
+from headgate.sources.sql.patience import Patience
 
 __all__ = ["InlineReader", "SqliteConnection", "SqliteDriver", "fold"]
 
 BUSY_SECONDS: Final = 5.0
 """How long a statement waits for a writer in another process or connection."""
 
-INLINE_SECONDS: Final = 0.003
-"""How long a statement may hold the event loop."""
-
 STEPS_BETWEEN_LOOKS: Final = 2000
 """How many steps of SQLite's machine, about 35 µs of work, pass between two looks on the clock."""
 
+INLINE_SECONDS: Final = 0.003
+INLINE_LOOKS: Final = 20
+"""What a statement may hold the event loop for. Time alone says little: on a busy machine, others have had it."""
+
 RUNS_UNTIL_FORGIVEN: Final = 64
-SLOW_STATEMENTS: Final = 512
 CACHED_STATEMENTS: Final = 512
 
+_URI_PARAMETERS: Final = ("immutable", "nolock", "vfs")
 _TRY_ELSEWHERE: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT}
 
 
@@ -56,13 +58,13 @@ class SqliteDriver(Driver):
         )
         connection.create_function("headgate_fold", 1, fold, deterministic=True)
         connection.execute("PRAGMA foreign_keys = ON")
-        if self.options.read_only:
+        if self._is_read_only:
             connection.execute("PRAGMA query_only = ON")
         return connection
 
     def connect(self) -> Connection:
         """A new connection of the pool."""
-        return SqliteConnection(self._opened(BUSY_SECONDS), self.options.statement_timeout, self.options.read_only)
+        return SqliteConnection(self._opened(BUSY_SECONDS), self.options.statement_timeout, self._is_read_only)
 
     def inline_reader(self) -> "InlineReader":
         """The connection that never waits."""
@@ -74,12 +76,14 @@ class SqliteDriver(Driver):
         except sqlite3.Error as error:
             raise ConnectionLost(str(error)) from None
 
+    @property
+    def _is_read_only(self) -> bool:
+        return self.options.read_only or self.url.query.get("mode") == "ro"
+
     def _uri(self) -> str:
-        name = self.url.database or ""
-        mode = "ro" if self.options.read_only else "rw"
-        if not name.startswith("file:"):
-            return f"file:{quote(name)}?mode={mode}"
-        return name if "mode=" in name else f"{name}{'&' if '?' in name else '?'}mode={mode}"
+        kept = {name: value for name, value in self.url.query.items() if name in _URI_PARAMETERS}
+        query = urlencode({**kept, "mode": "ro" if self._is_read_only else "rw"}, doseq=True)
+        return f"file:{quote(self.url.database or '')}?{query}"
 
 
 class SqliteConnection(Connection):
@@ -113,16 +117,20 @@ class SqliteConnection(Connection):
 
     def start(self) -> None:
         """Take the right to write at once, so that two writers cannot wait for each other."""
-        self._raw.execute(self._begin)
+        self._tell(self._begin)
 
     def finish(self) -> None:
         """Commit."""
-        self._raw.execute("COMMIT")
+        self._tell("COMMIT")
 
     def undo(self) -> None:
         """Roll back, unless SQLite already has."""
         if self._raw.in_transaction:
-            self._raw.execute("ROLLBACK")
+            self._tell("ROLLBACK")
+
+    def _tell(self, control: str) -> None:
+        self._deadline = inf
+        self._raw.execute(control)
 
     def stop(self) -> None:
         """Stop a statement that does not look on the clock, such as one that sorts."""
@@ -137,8 +145,7 @@ class SqliteConnection(Connection):
 class InlineReader:
     """Reads on the thread of the event loop, where a page costs less than the way to another thread.
 
-    A statement that is not done within the budget, or that would have to wait, is given up. It is remembered for a
-    while, so that it does not cost the budget each time.
+    A statement that is not done within the budget, or that would have to wait, is given up.
     """
 
     def __init__(self, raw: sqlite3.Connection, clock: Callable[[], float] = perf_counter) -> None:
@@ -146,16 +153,20 @@ class InlineReader:
         self._clock = clock
         self._execute = raw.execute
         self._deadline = inf
-        self._slow: dict[str, int] = {}
+        self._looks = 0
+        self._patience = Patience(RUNS_UNTIL_FORGIVEN)
         raw.set_progress_handler(self._is_over, STEPS_BETWEEN_LOOKS)
 
     def _is_over(self) -> bool:
-        return self._clock() > self._deadline
+        self._looks += 1
+        late = self._clock() - self._deadline
+        return late > 0 and (self._looks > INLINE_LOOKS or late > INLINE_SECONDS * 5)
 
     def fetch(self, sql: str, parameters: Parameters) -> list[Row] | None:
         """All rows, or None if the statement belongs into another thread."""
-        if sql in self._slow and not self._is_forgiven(sql):
+        if not self._patience.allows(sql):
             return None
+        self._looks = 0
         self._deadline = self._clock() + INLINE_SECONDS
         try:
             return self._execute(sql, parameters).fetchall()
@@ -165,19 +176,9 @@ class InlineReader:
             code = getattr(error, "sqlite_errorcode", 0)
             if code & 0xFF not in _TRY_ELSEWHERE:
                 raise sqlite_failure(code, str(error)) from None
-        self._remember(sql)
+            if code == sqlite3.SQLITE_INTERRUPT:
+                self._patience.lose(sql)
         return None
-
-    def _is_forgiven(self, sql: str) -> bool:
-        left = self._slow.pop(sql) - 1
-        if left:
-            self._slow[sql] = left
-        return not left
-
-    def _remember(self, sql: str) -> None:
-        if len(self._slow) >= SLOW_STATEMENTS:
-            del self._slow[next(iter(self._slow))]
-        self._slow[sql] = RUNS_UNTIL_FORGIVEN
 
     def close(self) -> None:
         """Leave the database."""
