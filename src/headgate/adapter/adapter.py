@@ -1,6 +1,6 @@
 """The adapter: the one registry of operations and types, and the decorators that fill it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
@@ -88,6 +88,7 @@ class Adapter:
         self.profile = _profile(profile)
         self._operations: dict[str, Operation] = {}
         self._collections = Collections()
+        self._closers: list[Callable[[], Awaitable[None]]] = []
         self.create = _Decorator(self, Category.CREATE)
         self.read = _Decorator(self, Category.READ)
         self.update = _Decorator(self, Category.UPDATE)
@@ -175,6 +176,15 @@ class Adapter:
         if relating is not None:  # made anew, since it knows all collections
             self._operations.pop(relating.name, None)
             self.add(relating)
+
+    def on_close(self, closer: Callable[[], Awaitable[None]]) -> None:
+        """Have something closed when the adapter is no longer served."""
+        self._closers.append(closer)
+
+    async def close(self) -> None:
+        """Close what the adapter holds open, such as the connections to a database."""
+        while self._closers:
+            await self._closers.pop()()
 
     @property
     def collections(self) -> Collections:

@@ -216,7 +216,7 @@ class Introspector:
         collections = self.adapter.collections
         if name is None:
             return {"collections": [collection_info(one, collections.options) for one in collections.catalog]}
-        found = collections.catalog[name] if name in collections.catalog else None
+        found = collections.catalog.get(name)
         return {"collection": found and collection_info(found, collections.options)}
 
     def _limits(self) -> object:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.output import complain, guarded, print_json
-from headgate.cli.targets import Source, open_target
+from headgate.cli.targets import DatabaseChoices, Source, open_target
 from headgate.client.targets import Envelope, Target
 from headgate.server.settings import SettingError
 
@@ -35,6 +35,7 @@ def call(
     json: Annotated[
         bool, Parameter(help="Print the whole envelope on one line.", negative=(), show_default=False)
     ] = False,
+    database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
 ) -> int:
     """Call one operation of an adapter or a running server.
 
@@ -43,7 +44,7 @@ def call(
 
     async def work() -> int:
         given = _object(params)
-        async with open_target(source) as target:
+        async with open_target(source, database) as target:
             types = await _types(target, operation) if values else {}
             answer = await target.call(operation, given | _pairs(values, types))
         return _show(answer, whole=json)

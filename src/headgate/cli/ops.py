@@ -12,7 +12,7 @@ from rich.table import Table
 
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.output import complain, console, guarded, print_json, print_line
-from headgate.cli.targets import Source, open_target
+from headgate.cli.targets import DatabaseChoices, Source, open_target
 from headgate.client.targets import Target
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.server.settings import SettingError
@@ -31,11 +31,12 @@ def ops(
     json: Annotated[
         bool, Parameter(help="Print what introspection answers, as JSON.", negative=(), show_default=False)
     ] = False,
+    database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
 ) -> int:
     """Show what an adapter or a running server offers, or one operation in full."""
 
     async def work() -> int:
-        async with open_target(source) as target:
+        async with open_target(source, database) as target:
             if search is not None:
                 show = await _found(target, search)
             elif name is not None:

@@ -15,7 +15,7 @@ from headgate.adapter.adapter import Adapter
 from headgate.cli.exits import OK
 from headgate.cli.output import guarded
 from headgate.cli.requests_log import RequestsLog
-from headgate.cli.targets import load
+from headgate.cli.targets import DatabaseChoices, load
 from headgate.protocol.limits import LIMIT_ROWS, Limits
 from headgate.server.addresses import Address, listen
 from headgate.server.auth import JwtVerifier, OAuth, StaticToken, StaticTokens, read_token_file
@@ -24,6 +24,7 @@ from headgate.server.http import PATH, Access, http_app, run_http
 from headgate.server.reload import watch
 from headgate.server.settings import SettingError, Settings, with_limits
 from headgate.server.stdio import private_pipes, run_stdio
+from headgate.sources.databases import is_database
 from headgate.sources.modules import forget_modules, load_adapter, module_file
 
 __all__ = ["serve"]
@@ -141,7 +142,12 @@ class Guarding:
 
 
 def serve(
-    *sources: Annotated[str, Parameter(help="module:adapter or file.py:adapter. Without one: the built-in demo.")],
+    *sources: Annotated[
+        str,
+        Parameter(
+            help="A database's URL or SQLite file, module:adapter or file.py:adapter. Without one: the built-in demo."
+        ),
+    ],
     http: Annotated[
         str | None, _option("Listen on HOST:PORT, such as 127.0.0.1:8765, instead of stdio.", "HEADGATE_HTTP")
     ] = None,
@@ -151,6 +157,7 @@ def serve(
     ] = "info",
     serving: Serving = Serving(),  # noqa: B008  (frozen)
     guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
+    database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
 ) -> int:
     """Serve an adapter over stdio, or over HTTP with --http.
 
@@ -168,7 +175,10 @@ def serve(
         access = guarding.access(over_http=address is not None)
         sys.dont_write_bytecode |= reload  # bytecode is told apart only by size and whole seconds
         with nullcontext() if address else private_pipes() as pipes:
-            server = McpServer(load(source), settings)
+            if reload and (source is None or is_database(source)):
+                raise SettingError("--reload needs a source that is a Python module or file")
+            adapter = load(source, database)
+            server = McpServer(adapter, settings)
             async with anyio.create_task_group() as tasks:
                 if reload:
                     tasks.start_soon(watch, server, *_reloading(source))
@@ -177,6 +187,7 @@ def serve(
                 elif pipes:
                     await run_stdio(server, pipes, _GRACE_SECONDS)
                 tasks.cancel_scope.cancel()
+            await adapter.close()
         return OK
 
     return guarded(work)
@@ -227,11 +238,12 @@ def _banner(server: McpServer, where: Address) -> str:
 def _try_these(where: Address) -> str:
     program = sys.argv[0] if Path(sys.argv[0]).name == "headgate" else "headgate"
     url = f"http://{where.netloc}{PATH}"
+    filtered = """'filter:={"author.country":"NO"}' 'fields:=["title","author.name","price"]'"""
     return "\n  ".join(
         [
             "try in another terminal:",
             f"{program} ops -s {url}",
             f"{program} call search_books query=austen -s {url}",
-            f"{program} call create_loan isbn=9780553380163 member_id=m1 pin=1815 -s {url}",
+            f"{program} call list_books {filtered} -s {url}",
         ]
     )

@@ -5,39 +5,101 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
 from headgate.client.targets import Target, connect, local
-from headgate.sources.demo import demo_adapter
+from headgate.server.settings import SettingError
+from headgate.sources.bookshop import bookshop_file
+from headgate.sources.databases import is_database
 from headgate.sources.modules import load_adapter
 
-__all__ = ["Source", "load", "open_target"]
+__all__ = ["DatabaseChoices", "Source", "load", "open_target"]
 
 Source: TypeAlias = Annotated[
     str | None,
     Parameter(
         name=["--source", "-s"],
         env_var="HEADGATE_SOURCE",
-        help="module:adapter, file.py:adapter, or the http(s) URL of a running server. Without one: the demo.",
+        help="A database's URL or SQLite file, module:adapter, file.py:adapter, or the http(s) URL of a running "
+        "server. Without one: the demo.",
     ),
 ]
 
 
-def load(source: str | None) -> Adapter:
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class DatabaseChoices:
+    """How a source that is a database is used."""
+
+    read_only: Annotated[
+        bool,
+        Parameter(
+            help="Leave out what changes data, and have the database itself refuse changes.",
+            env_var="HEADGATE_READ_ONLY",
+            negative=(),
+            show_default=False,
+        ),
+    ] = False
+    tables: Annotated[
+        Path | None,
+        Parameter(
+            help="A TOML file that includes, renames and describes tables and fields.",
+            env_var="HEADGATE_TABLES",
+            show_default=False,
+        ),
+    ] = None
+    statement_timeout: Annotated[
+        float,
+        Parameter(help="Seconds that a statement may take.", env_var="HEADGATE_STATEMENT_TIMEOUT", show_default=False),
+    ] = 30.0
+
+    def adapter(self, source: str) -> Adapter:
+        """The adapter of a database."""
+        from headgate.sources.sql.database import DatabaseOptions  # noqa: PLC0415  (a third of a second of imports)
+        from headgate.sources.sql.settings import SqlSettings  # noqa: PLC0415
+        from headgate.sources.sql.source import sql_adapter  # noqa: PLC0415
+
+        if self.statement_timeout <= 0:
+            raise SettingError(f"--statement-timeout must be more than 0 seconds, not {self.statement_timeout:g}")
+        options = DatabaseOptions(read_only=self.read_only, statement_timeout=self.statement_timeout)
+        return sql_adapter(source, options, SqlSettings.read(self.tables) if self.tables else None)
+
+    def refuse_elsewhere(self) -> None:
+        """Say that an option only makes sense for a database, where it would be ignored otherwise."""
+        if self.read_only or self.tables:
+            raise SettingError("--read-only and --tables are for databases: this source is none")
+
+
+def load(source: str | None, choices: DatabaseChoices = DatabaseChoices()) -> Adapter:  # noqa: B008  (frozen)
     """The adapter of a source in this process; the demo if there is none."""
-    return load_adapter(source) if source else demo_adapter()
+    if source is None:
+        return choices.adapter(str(bookshop_file()))
+    if is_database(source):
+        return choices.adapter(source)
+    choices.refuse_elsewhere()
+    return load_adapter(source)
 
 
 @asynccontextmanager
-async def open_target(source: str | None) -> AsyncIterator[Target]:
+async def open_target(
+    source: str | None,
+    choices: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
+) -> AsyncIterator[Target]:
     """What a source names, ready to be called."""
     if source and source.startswith(("http://", "https://")):
+        choices.refuse_elsewhere()
         logging.getLogger("mcp").addHandler(logging.NullHandler())  # what goes wrong is said once, by us
         async with connect(source, os.environ.get("HEADGATE_TOKEN")) as target:
             yield target
-    else:
-        with redirect_stdout(sys.stderr):  # what a module prints is not the answer
-            yield local(load(source))
+        return
+    with redirect_stdout(sys.stderr):  # what a module prints is not the answer
+        adapter = load(source, choices)
+        try:
+            yield local(adapter)
+        finally:
+            await adapter.close()

@@ -1,18 +1,19 @@
 """Several operations in one request (Operations 7): in order, each for itself, halting only for a confirmation."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Final, TypeAlias
 
 import orjson
 
 from headgate.engine.stages import Encoded
-from headgate.protocol.errors import AqlError
+from headgate.protocol.errors import AqlError, ErrorDetail
 from headgate.protocol.inspection import too_large
 from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Batch, request_from
 from headgate.protocol.results import LARGEST_BRIEF_ITEM, BatchItem, BatchSuccess, Failure, Pending
 
-__all__ = ["run_batch"]
+__all__ = ["run_batch", "run_together"]
 
 Perform: TypeAlias = Callable[[object], Awaitable[Encoded]]
 """Performs one raw request and always gives an envelope."""
@@ -37,6 +38,54 @@ async def run_batch(batch: Batch, perform: Perform, limits: Limits) -> BatchSucc
             room -= len(encoded.raw)
         items.append(_item(index, raw, encoded))
     return BatchSuccess(tuple(items))
+
+
+async def run_together(
+    batch: Batch, perform: Perform, limits: Limits, transaction: AbstractAsyncContextManager[None]
+) -> BatchSuccess:
+    """Perform the operations in one transaction. If one fails, or must be confirmed first, nothing of it remains."""
+    try:
+        async with transaction:
+            done = await run_batch(batch, _Strict(perform), limits)
+    except _Stopped as stopped:
+        items = [_item(index, raw, stopped.of(index)) for index, raw in enumerate(batch.items)]
+        return BatchSuccess(tuple(items))
+    return done
+
+
+class _Stopped(Exception):
+    """Ends a transaction that one of its operations failed in."""
+
+    def __init__(self, index: int, encoded: Encoded) -> None:
+        self._index = index
+        self._encoded = encoded
+
+    def of(self, index: int) -> Encoded:
+        """What is answered for one of the operations."""
+        if index == self._index:
+            return self._encoded
+        happened = "undone" if index < self._index else "not begun"
+        error = ErrorDetail(
+            "CONFLICT_ROLLED_BACK",
+            f"The operation was {happened}, since operation {self._index} of the same transaction failed",
+            {"failed_index": self._index},
+        )
+        return Encoded(orjson.dumps(Failure(error).wire()), error.code)
+
+
+class _Strict:
+    """Performs operations until one fails."""
+
+    def __init__(self, perform: Perform) -> None:
+        self._perform = perform
+        self._index = 0
+
+    async def __call__(self, raw: object) -> Encoded:
+        encoded = await self._perform(raw)
+        if encoded.code is not None:
+            raise _Stopped(self._index, encoded)
+        self._index += 1
+        return encoded
 
 
 def _item(index: int, raw: object, encoded: Encoded) -> BatchItem:

@@ -25,7 +25,7 @@ from headgate.adapter.introspection import INTROSPECT, Introspector
 from headgate.adapter.masking import masked, scrubbed, secrets_of
 from headgate.adapter.operations import Operation
 from headgate.engine import events, refusals
-from headgate.engine.batches import run_batch
+from headgate.engine.batches import run_batch, run_together
 from headgate.engine.concurrency import Turns
 from headgate.engine.encoding import encode, encode_if_possible, standing_alone
 from headgate.engine.interruptions import is_interruption
@@ -137,10 +137,26 @@ class Engine:
             return self._refuse(error.error, scope, brief=_has_no_room_for_details(arguments, error.error))
         if isinstance(decoded, Batch):
             self._tell_received(scope, len(decoded.items))
-            done = await run_batch(decoded, partial(self._perform_raw, scope), self._limits)
-            return Encoded(encode(done.wire()))
+            return await self._batch(decoded, scope)
         self._tell_received(scope, 1, decoded)
         return await self._perform(scope, decoded)
+
+    async def _batch(self, batch: Batch, scope: Scope) -> Encoded:
+        """Several operations, each for itself or all in one transaction."""
+        perform = partial(self._perform_raw, scope)
+        if not batch.transaction:
+            return Encoded(encode((await run_batch(batch, perform, self._limits)).wire()))
+        if not self.adapter.collections.transactions:
+            return self._refuse(refusals.no_transactions().error, scope, brief=True)
+        try:
+            done = await run_together(batch, perform, self._limits, self.adapter.collections.transaction())
+        except AqlError as error:
+            return self._refuse(error.error, scope, brief=True)
+        except BaseException as error:  # what a database says as all of it is to be kept
+            if is_interruption(error):
+                raise
+            return self._fail(error, scope, None, Request("batch", {}, {}))
+        return Encoded(encode(done.wire()))
 
     async def _perform_raw(self, scope: Scope, raw: object) -> Encoded:
         try:

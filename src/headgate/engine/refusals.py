@@ -10,7 +10,7 @@ from headgate.protocol.inspection import too_large
 from headgate.protocol.limits import Limits
 from headgate.protocol.suggestions import did_you_mean, nearest
 
-__all__ = ["internal_error", "oversized_answer", "unknown_operation", "wrong_endpoint"]
+__all__ = ["internal_error", "no_transactions", "oversized_answer", "unknown_operation", "wrong_endpoint"]
 
 _SHOWN: Final = 20
 _LONGEST_NAME: Final = 100
@@ -43,6 +43,13 @@ def oversized_answer(operation: Operation, size: int, limits: Limits) -> AqlErro
     ran = "" if operation.category.read_only else ": the operation ran, only its answer is withheld"
     ways = f"; narrow the request with {', '.join(narrowing)}" if narrowing else "; ask for less in one request"
     return too_large("max_response_size", limits.max_response_size, size, ran + ways)
+
+
+def no_transactions() -> AqlError:
+    """Nothing behind the server can undo what was done."""
+    return AqlError(
+        "VALIDATION_INVALID_VALUE", "Parameter 'transaction' is not valid: nothing here can be undone; leave it out"
+    )
 
 
 def internal_error(trail: Mapping[str, object]) -> ErrorDetail:

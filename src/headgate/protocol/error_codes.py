@@ -181,6 +181,18 @@ _ROWS: Final = (
         "resource_type resource_id current_etag",
     ),
     _row(
+        "CONFLICT_REFERENCED",
+        "Other resources refer to the one that would go",
+        "Resource '{type}' is still referred to by others: remove or change those first",
+        "resource_type",
+    ),
+    _row(
+        "CONFLICT_ROLLED_BACK",
+        "Another operation of the same transaction failed, so this one was undone or not begun",
+        "The operation was undone, since operation {index} of the same transaction failed",
+        "failed_index",
+    ),
+    _row(
         "INTERNAL_ERROR",
         "The server failed; the request may be right",
         "Internal error: '{words}'",

@@ -38,10 +38,13 @@ class Batch:
     """Several requests in one, still raw: one that is malformed fails alone (Operations 7.3)."""
 
     items: tuple[object, ...]
+    transaction: bool = False
+    """Whether all of it must be kept together, or undone together."""
 
 
 Decoded: TypeAlias = Request | Batch
 
+_TRANSACTION: Final = "transaction"
 _NO_PARAMS: Final[Mapping[str, object]] = {}
 _JSON_TYPES: Final = {
     type(None): "null",
@@ -120,11 +123,11 @@ def _params(given: object, limits: Limits) -> tuple[dict[str, object], tuple[Not
 
 def _batch(arguments: Mapping[str, object], limits: Limits) -> Batch:
     """A batch; the schema of its failures has no room for details."""
-    unknown = [key for key in arguments if key != "operations" and not is_metadata(key)]
+    unknown = [key for key in arguments if key not in ("operations", _TRANSACTION) and not is_metadata(key)]
     if unknown:
         raise AqlError(
             "VALIDATION_UNKNOWN_PARAM",
-            "A batch has no parameters beside 'operations': "
+            "A batch has no parameters beside 'operations' and 'transaction': "
             + ", ".join(quoted(key, "(an odd name)") for key in unknown),
         )
     items = arguments["operations"]
@@ -139,7 +142,12 @@ def _batch(arguments: Mapping[str, object], limits: Limits) -> Batch:
     most = limits.max_response_size // LARGEST_BRIEF_ITEM - 1
     if len(items) > most:
         raise too_large("max_array_elements", most, len(items), " for a batch: more could not be answered in one piece")
-    return Batch(tuple(items))
+    together = arguments.get(_TRANSACTION)
+    if together is not None and not isinstance(together, bool):
+        raise AqlError(
+            "VALIDATION_INVALID_TYPE", f"Parameter 'transaction' expected 'boolean', got '{json_type(together)}'"
+        )
+    return Batch(tuple(items), bool(together))
 
 
 def parse_stringified(value: object) -> object:

@@ -234,6 +234,10 @@ class Catalog:
     def __getitem__(self, name: str) -> Collection:
         return self._collections[name]
 
+    def get(self, name: str) -> Collection | None:
+        """The collection of a name, if there is one."""
+        return self._collections.get(name)
+
     def __contains__(self, name: object) -> bool:
         return name in self._collections
 

@@ -35,7 +35,8 @@ class Collections:
 
     def add(self, collection: Collection, backend: Backend) -> None:
         """Take in a collection and what holds its items."""
-        self.catalog.add(collection)
+        if collection.name not in self.catalog or self.catalog[collection.name] is not collection:
+            self.catalog.add(collection)
         self._backends[collection.name] = backend
 
     def declare(

@@ -1,7 +1,8 @@
 """From failures of a database to errors that a caller understands: which field, which rule, what to do."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Final
 
@@ -17,7 +18,7 @@ from headgate.sources.sql.failures import (
 )
 from headgate.sources.sql.schema import TableMap
 
-__all__ = ["explained"]
+__all__ = ["explained", "explained_end"]
 
 _LOG: Final = logging.getLogger("headgate.sql")
 
@@ -38,11 +39,7 @@ class explained:  # noqa: N801  (it is used as a word: with explained(table))
     def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
         if isinstance(error, Constraint):
             raise self._broken(error) from None
-        if isinstance(error, DatabaseFailure):
-            for kind, explain in _FAILURES.items():
-                if isinstance(error, kind):
-                    _LOG.info("the database said: %s", error.raw)
-                    raise explain() from None
+        _explain(error)
 
     def _broken(self, error: Constraint) -> AqlError:
         _LOG.info("the database said: %s", error.raw)
@@ -84,6 +81,29 @@ class explained:  # noqa: N801  (it is used as a word: with explained(table))
     def check(self, fields: list[str]) -> AqlError:
         """A rule of the table is broken."""
         return Invalid(self.place(fields), "a rule of the table does not allow the value", fields=fields)
+
+
+@contextmanager
+def explained_end() -> Iterator[None]:
+    """Around a whole transaction, of which only the end is left: a rule may be checked as late as that."""
+    try:
+        yield
+    except Constraint as error:
+        _LOG.info("the database said: %s", error.raw)
+        raise AqlError(
+            "VALIDATION_INVALID_VALUE", "A rule of the database does not allow the changes together"
+        ) from None
+    except DatabaseFailure as error:
+        _explain(error)
+        raise
+
+
+def _explain(error: BaseException | None) -> None:
+    """Raise the error that a failure stands for, if it has a class of its own."""
+    for kind, explain in _FAILURES.items():
+        if isinstance(error, kind):
+            _LOG.info("the database said: %s", error.raw)
+            raise explain() from None
 
 
 def _columns_of(mapped: TableMap, constraint: str | None) -> tuple[str, ...]:
