@@ -238,7 +238,7 @@ def _banner(server: McpServer, where: Address) -> str:
 def _try_these(where: Address) -> str:
     program = sys.argv[0] if Path(sys.argv[0]).name == "headgate" else "headgate"
     url = f"http://{where.netloc}{PATH}"
-    filtered = """'filter:={"author.country":"NO"}' 'fields:=["title","author.name","price"]'"""
+    filtered = """'filter:={"author.country":"Norway"}' 'fields:=["title","author.name","price"]'"""
     return "\n  ".join(
         [
             "try in another terminal:",

@@ -73,7 +73,7 @@ class Reader:
         self.resolver = resolver
         self.cursors = cursors
         self.options = options
-        self._selections: dict[tuple[Collection, object, object], tuple[Path, ...]] = {}
+        self._selections: dict[tuple[Collection, object, object, str], tuple[Path, ...]] = {}
 
     def read(self, params: Mapping[str, Any], collection: Collection, default_preset: str) -> Asked:
         """Everything that a list or search operation was asked."""
@@ -159,7 +159,7 @@ class Reader:
 
     def selection(self, collection: Collection, fields: object, preset: object, default: str) -> tuple[Path, ...]:
         """The paths that an answer shows. A list extends the preset if both are given."""
-        key = (collection, tuple(fields) if isinstance(fields, list) else fields, preset or default)
+        key = (collection, tuple(fields) if isinstance(fields, list) else fields, preset, default)
         try:
             found = self._selections.get(key)
         except TypeError:  # a list inside the list: refused below

@@ -142,7 +142,7 @@ class Compiler:
         columns: Sequence[tuple[Kind, TypeEngine[Any] | None, Path | None]] = (),
     ) -> Statement:
         """The text of a statement for the driver. Constants that we wrote ourselves are bound with it."""
-        compiled = statement.compile(dialect=self.dialect, compile_kwargs={"render_postcompile": True})
+        compiled = statement.compile(dialect=self.dialect)
         constants = {
             name: _constant(value)
             for name, value in compiled.params.items()
@@ -209,6 +209,8 @@ class _Work:
 
     def _at(self, hops: Sequence[Relationship]) -> FromClause:
         """The table at the end of some relationships, joined once."""
+        if not hops:
+            return self._base()
         names = tuple(hop.name for hop in hops)
         if names not in self._aliases:
             before = self._at(hops[:-1])
@@ -226,14 +228,14 @@ class _Work:
 
     def raw_column(self, path: Path) -> ColumnElement[Any]:
         """The column itself."""
-        table = self._at(path.hops) if path.hops else self._base()
+        table = self._at(path.hops)
         return table.c[self._map(path.collection).columns[path.field.name].key]
 
     def column(self, path: Path) -> ColumnElement[Any]:
         """What a path names: a column or an expression."""
         if not path.computed:
             return self.raw_column(path)
-        table = self._at(path.hops) if path.hops else self._base()
+        table = self._at(path.hops)
         return type_coerce(table.c[_computed_name(path.field.name)], _COMPUTED_TYPES.get(path.field.kind, NullType()))
 
     def words(self, path: Path) -> Words:

@@ -1,6 +1,7 @@
 """From failures of a database to errors that a caller understands: which field, which rule, what to do."""
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -20,6 +21,7 @@ from headgate.sources.sql.schema import TableMap
 
 __all__ = ["explained", "explained_end"]
 
+_WORD: Final = re.compile(r"\w+")
 _LOG: Final = logging.getLogger("headgate.sql")
 
 
@@ -118,7 +120,8 @@ def _columns_of(mapped: TableMap, constraint: str | None) -> tuple[str, ...]:
     for index in mapped.table.indexes:
         if index.name == constraint:
             return tuple(column.name for column in index.columns)
-    return ()
+    spoken_of = set(_WORD.findall(constraint))  # a rule without a name goes by its text
+    return tuple(column.name for column in mapped.table.columns if column.name in spoken_of)
 
 
 _CONSTRAINTS: Final[Mapping[str, Callable[[explained, list[str]], AqlError]]] = {

@@ -20,6 +20,7 @@ from sqlalchemy import (
     cast,
     func,
     literal,
+    or_,
 )
 from sqlalchemy.types import TypeEngine
 
@@ -151,7 +152,7 @@ class SqliteWords(Words):
             case Kind.TEXT:
                 return case((found == "text", value))
             case Kind.NUMBER:
-                return case((found.in_(("integer", "real")), value))
+                return case((or_(found == "integer", found == "real"), value))
             case Kind.BOOLEAN:
                 return case((found == "true", 1), (found == "false", 0))
             case _:
@@ -270,7 +271,8 @@ class MariaWords(Words):
             case Kind.TEXT:
                 return case((found == "STRING", text))
             case Kind.NUMBER:
-                return case((found.in_(("INTEGER", "DOUBLE", "DECIMAL")), cast(text, Double())))
+                numeric = or_(*(found == name for name in ("INTEGER", "DOUBLE", "DECIMAL")))
+                return case((numeric, cast(text, Double())))
             case Kind.BOOLEAN:
                 return case((found == "BOOLEAN", text == "true"))
             case _:

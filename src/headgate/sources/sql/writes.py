@@ -1,6 +1,7 @@
 """Adding, changing and removing rows: one transaction each, and nothing overwritten that the caller has not seen."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -12,6 +13,7 @@ from headgate.query.backends import Change, Changed, Key, merged
 from headgate.query.collections import Collection
 from headgate.query.kinds import Kind
 from headgate.sources.sql.database import Connection
+from headgate.sources.sql.failures import Constraint
 from headgate.sources.sql.schema import TableMap
 from headgate.sources.sql.statements import Bound, Statement
 from headgate.sources.sql.troubles import explained
@@ -55,7 +57,8 @@ class Writer:
 
         def work(connection: Connection) -> Changed:
             self._refuse_duplicate(connection, mapped, fields)
-            key = self._inserted(connection, mapped, fields)
+            with self._naming_references(connection, mapped, fields):
+                key = self._inserted(connection, mapped, fields)
             row = self._row(connection, mapped, key)
             return Changed(row.item if row else dict(fields))
 
@@ -72,7 +75,8 @@ class Writer:
                 name: merged(collection.fields[name], before.item, value) for name, value in change.fields.items()
             }
             if changes:
-                self._changed(connection, mapped, change, before, changes)
+                with self._naming_references(connection, mapped, {**before.item, **changes}, changes):
+                    self._changed(connection, mapped, change, before, changes)
             after = self._row(connection, mapped, change.key)
             return Changed(after.item if after else before.item, before.item)
 
@@ -183,6 +187,29 @@ class Writer:
         if returns:
             return tuple(result.rows[0])
         return tuple(result.lastrowid if name in missing else fields[name] for name in collection.key)
+
+    @contextmanager
+    def _naming_references(
+        self,
+        connection: Connection,
+        mapped: TableMap,
+        item: Mapping[str, Any],
+        changes: Mapping[str, Any] | None = None,
+    ) -> Iterator[None]:
+        """Find out which reference leads nowhere, where the database does not tell (SQLite)."""
+        try:
+            yield
+        except Constraint as error:
+            if error.kind != "foreign_key" or error.columns:
+                raise
+            for one in mapped.collection.relationships.values():
+                if one.outgoing and (changes is None or not changes.keys().isdisjoint(one.local)):
+                    key = tuple(item.get(name) for name in one.local)
+                    target = self._backend.schema.tables[one.target]
+                    is_there = one.remote != target.collection.key or self._row(connection, target, key)
+                    if None not in key and not is_there:
+                        error.columns = tuple(mapped.columns[name].name for name in one.local)
+            raise
 
     def _changed(
         self, connection: Connection, mapped: TableMap, change: Change, before: _Row, changes: Mapping[str, Any]
