@@ -48,3 +48,5 @@ class Schema:
     """By the name of the collection."""
     links: Mapping[str, Table] = field(default_factory=dict)
     """The tables in the middle of many-to-many relationships, by the name that ``Through`` uses."""
+    notes: tuple[str, ...] = ()
+    """What could not be served as it stands in the database, and why, in words for its owner."""
