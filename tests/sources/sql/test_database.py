@@ -11,7 +11,7 @@ from sqlalchemy.pool import NullPool
 
 from headgate.sources.sql.connections import Connection, PlainDriver
 from headgate.sources.sql.database import Database, DatabaseOptions
-from headgate.sources.sql.failures import ConnectionLost, Constraint, DatabaseFailure
+from headgate.sources.sql.failures import ConnectionLost, Constraint, DatabaseFailure, DataProblem
 from tests.sources.sql.places import NAMES, Place, add
 
 pytestmark = pytest.mark.anyio
@@ -261,6 +261,8 @@ async def test_a_database_of_another_kind_is_used_plainly(plain: Database, local
     assert (await plain.transaction(lambda one: one.execute("DELETE FROM books"))).rowcount == 1
     with pytest.raises(DatabaseFailure):
         await plain.fetch("SELECT nothing FROM nowhere")
+    with pytest.raises(DataProblem):
+        await plain.fetch("SELECT zeroblob(2000000000)")
     with pytest.raises(LookupError):
         await _added_and_regretted(plain, local)
     with pytest.raises(DatabaseFailure):

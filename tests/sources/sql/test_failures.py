@@ -169,10 +169,12 @@ async def test_sessions_speak_utc(remote: Place) -> None:
 
 
 async def test_what_another_writer_holds_is_locked(local: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_driver, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(sqlite_driver, "BUSY_SECONDS", 0.15)  # more than one wait
     async with local.opened() as database, local.opened() as other, other.joined():
         with pytest.raises(Locked):
             await database.transaction(add(local, 3))
+        with pytest.raises(Locked):
+            await database.joined().__aenter__()
 
 
 @pytest.mark.parametrize(

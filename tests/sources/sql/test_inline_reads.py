@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from sqlalchemy import create_engine
 
@@ -139,3 +140,16 @@ async def test_text_is_folded_alike_in_sql_and_here(tmp_path: Path) -> None:
         assert await database.fetch("SELECT headgate_fold(NULL), headgate_fold(7), headgate_fold(x'41')") == [
             (None, 7, b"A")
         ]
+
+
+async def test_reads_one_after_another_let_others_run(tmp_path: Path) -> None:
+    others: list[int] = []
+    async with opened(tmp_path) as database, anyio.create_task_group() as group:
+
+        async def other() -> None:
+            others.append(1)
+
+        group.start_soon(other)
+        with anyio.fail_after(60):
+            while not others:
+                await database.fetch(WHERE, likely_fast=True)

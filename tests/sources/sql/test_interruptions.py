@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import tempfile
+import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias
 import anyio
 import pytest
 
+from headgate.sources.sql import sqlite_driver
 from headgate.sources.sql.connections import Connection
 from headgate.sources.sql.database import Database, DatabaseOptions
 from headgate.sources.sql.failures import ConnectionLost, StatementTimeout
@@ -100,6 +102,57 @@ async def test_a_task_that_is_cancelled_twice_still_gives_its_connection_back(pl
         assert await database.fetch(NAMES) == [("Ann",), ("Ben",)]
 
 
+async def test_who_is_cancelled_between_two_statements_runs_no_more_of_them(place: Place) -> None:
+    reached, go = threading.Event(), threading.Event()
+
+    def work(one: Connection) -> None:
+        add(place, 3)(one)
+        reached.set()
+        go.wait()
+        add(place, 4)(one)
+
+    async with place.opened(pool_size=1) as database:
+        task = asyncio.ensure_future(database.transaction(work))
+        await until(reached.is_set)
+        task.cancel()
+        await asyncio.sleep(0)
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await database.fetch(NAMES) == [("Ann",), ("Ben",)]
+
+
+async def test_who_waits_for_a_writer_can_go(local: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_driver, "BUSY_SECONDS", 6000.0)
+    async with local.opened(pool_size=1) as database, local.opened() as other, other.joined():
+        with anyio.move_on_after(0.01) as scope:
+            await database.transaction(add(local, 3))
+        assert scope.cancelled_caught
+        assert await database.fetch(NAMES) == [("Ann",), ("Ben",)]
+
+
+async def test_a_connection_that_is_made_for_somebody_who_is_gone_is_kept(place: Place) -> None:
+    reached, go = threading.Event(), threading.Event()
+    async with place.opened(pool_size=1) as database:
+        connect = database._pool._connect
+
+        def connect_late() -> Connection:
+            reached.set()
+            go.wait()
+            return connect()
+
+        database._pool._connect = connect_late
+        task = asyncio.ensure_future(database.fetch(NAMES))
+        await until(reached.is_set)
+        task.cancel()
+        await asyncio.sleep(0)
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert len(database._pool._idle) == 1
+        assert await database.fetch(NAMES) == [("Ann",), ("Ben",)]
+
+
 async def test_who_waits_for_a_connection_can_go(place: Place) -> None:
     async with place.opened(pool_size=1) as database:
         async with database.joined():
@@ -146,6 +199,31 @@ async def _lost_while_joined(database: Database, remote: Place) -> None:
         await database.transaction(add(remote, 3))
         remote.kill_sessions()
         await database.fetch(NAMES)
+
+
+async def test_a_statement_whose_connection_is_ended_is_lost(remote: Place) -> None:
+    async with remote.opened(pool_size=1) as database:
+        task = asyncio.ensure_future(database.fetch(remote.endless))
+        await until(remote.running)
+        remote.kill_sessions()
+        with pytest.raises(ConnectionLost):
+            await task
+        assert await database.fetch(NAMES) == [("Ann",), ("Ben",)]
+
+
+async def test_a_user_who_is_let_in_no_more_has_lost_the_database(mariadb: Server) -> None:
+    with mariadb.fresh() as made:
+        place = Place(made, threading.Event())
+        place.rows("CREATE USER guest@localhost", "GRANT ALL ON *.* TO guest@localhost")
+        database = Database.open(made.url.replace("root@", "guest@"))
+        assert await database.fetch("SELECT 1") == [(1,)]
+        place.rows("DROP USER guest@localhost")
+        place.kill_sessions()
+        with pytest.raises(ConnectionLost):
+            await database.fetch("SELECT 1")
+        with pytest.raises(ConnectionLost):
+            await database.joined().__aenter__()
+        await database.close()
 
 
 async def test_a_server_that_was_restarted_is_found_again(postgresql: Server) -> None:

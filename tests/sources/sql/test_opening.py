@@ -10,6 +10,8 @@ from sqlalchemy import text
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.sql.database import Database, DatabaseOptions
 from headgate.sources.sql.failures import ReadOnly
+from headgate.sources.sql.mysql_driver import session_settings
+from headgate.sources.sql.sqlite_driver import SqliteDriver
 from tests.databases import Server
 
 pytestmark = pytest.mark.anyio
@@ -124,8 +126,8 @@ def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_driver_of_another_kind_is_refused() -> None:
-    message = problem("sqlite+aiosqlite:///x.db")
-    assert message.startswith(("'sqlite+aiosqlite' is not used here", "The driver for 'sqlite+aiosqlite' is not"))
+    expected = "'postgresql+asyncpg' is not used here; write 'postgresql://' without the driver"
+    assert problem("postgresql+asyncpg://host/x") == expected
 
 
 @pytest.mark.parametrize(
@@ -158,6 +160,20 @@ def test_a_wrong_password_and_a_missing_database_are_told(postgresql: Server, ma
         message = problem(made.url.replace("root@", "nobody:s3cr3t@"))
     assert "Access denied for user 'nobody'" in message
     assert "s3cr3t" not in message
+
+
+def test_what_a_driver_lacks_is_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raw(self: SqliteDriver) -> None:
+        raise RuntimeError("another package is needed")
+
+    monkeypatch.setattr(SqliteDriver, "raw", raw)
+    assert problem(file).endswith(": another package is needed")
+
+
+def test_mysql_has_other_names_for_its_limits() -> None:
+    (statement,) = session_settings(DatabaseOptions(statement_timeout=2.5), is_mariadb=False)
+    assert "max_execution_time = 2500" in statement
+    assert "max_statement_time" not in statement
 
 
 @pytest.mark.parametrize("wrong", [{"pool_size": 0}, {"statement_timeout": 0.0}], ids=["no room", "no time"])

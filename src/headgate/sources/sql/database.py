@@ -33,6 +33,9 @@ T = TypeVar("T")
 Observer: TypeAlias = Callable[[str, float], None]
 """Told of each statement that was run: its SQL, and the seconds that it took."""
 
+_HELD_SECONDS: Final = 0.005
+"""After so much time in reads that may not have let others run, they get their turn."""
+
 _DEFAULTS: Final = DatabaseOptions()
 
 
@@ -59,6 +62,7 @@ class Database:
         self.dialect: Dialect = engine.dialect
         self.statements = 0
         self.observer: Observer | None = None
+        self._held = 0.0
         self._threads = Threads(driver.options.pool_size)
         self._pool = Pool(driver.connect, driver.options.pool_size, self._threads)
         self._inline = driver.inline_reader() if isinstance(driver, SqliteDriver) else None
@@ -74,19 +78,21 @@ class Database:
 
     async def fetch(self, sql: str, parameters: Parameters = (), *, likely_fast: bool = False) -> list[Row]:
         """All rows of a statement that only reads. It may be run twice, if the first time came to nothing."""
-        if likely_fast and self._inline is not None and not _JOINED.get():
-            started = perf_counter()
+        if not likely_fast:
+            return await self._fetch(sql, parameters, likely_fast)
+        started = perf_counter()
+        rows = None
+        if self._inline is not None and not _JOINED.get():
             rows = self._inline.fetch(sql, parameters)
-            if rows is not None:
-                self._count(sql, perf_counter() - started)
-                return rows
-        joined = self._joined_here()
-        if joined is None:
-            return await self._with_connection(
-                ConnectionLost, lambda one: self._read(one, sql, parameters, likely_fast)
-            )
-        async with joined.turn:
-            return await self._read(joined.connection, sql, parameters, likely_fast)
+        if rows is None:
+            rows = await self._fetch(sql, parameters, likely_fast)
+        else:
+            self._count(sql, perf_counter() - started)
+        self._held += perf_counter() - started
+        if self._held > _HELD_SECONDS:
+            self._held = 0.0
+            await asyncio.sleep(0)
+        return rows
 
     async def transaction(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` gives: run in a thread, within one transaction, kept if it returns and undone if it raises.
@@ -129,6 +135,15 @@ class Database:
             self._inline.close()
         self.engine.dispose()
 
+    async def _fetch(self, sql: str, parameters: Parameters, likely_fast: bool) -> list[Row]:
+        joined = self._joined_here()
+        if joined is None:
+            return await self._with_connection(
+                ConnectionLost, lambda one: self._read(one, sql, parameters, likely_fast)
+            )
+        async with joined.turn:
+            return await self._read(joined.connection, sql, parameters, likely_fast)
+
     def _joined_here(self) -> _Joined | None:
         return next((one for one in _JOINED.get() if one.database is self and not one.is_over), None)
 
@@ -163,7 +178,7 @@ class Database:
         with anyio.CancelScope(shield=True):
             async with joined.turn:
                 joined.is_over = True
-                await self._run(joined.connection, action)
+                await self._threads.run(None, action)
 
     async def _read(self, connection: Connection, sql: str, parameters: Parameters, likely_fast: bool) -> list[Row]:
         try:

@@ -133,6 +133,7 @@ _SQLITE: Final[Mapping[int, Kind]] = {
     787: "foreign_key",
     1299: "not_null",
     1555: "unique",
+    1811: "check",
     2067: "unique",
     2579: "unique",
     3091: DataProblem,
@@ -155,6 +156,8 @@ def sqlite_failure(code: int | None, raw: str) -> DatabaseFailure:
     """The failure that an extended result code and its message mean."""
     code = code or 0
     kind = _SQLITE.get(code) or _SQLITE.get(code & 0xFF)
+    if raw.startswith("FOREIGN KEY"):  # ON DELETE RESTRICT has the code of a trigger
+        kind = "foreign_key"
     if kind is None:
         kind = DataProblem if _SQLITE_DATA.match(raw) else DatabaseFailure
     return _failure(kind, raw, _SQLITE_NAMES)

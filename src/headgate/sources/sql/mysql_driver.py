@@ -12,7 +12,7 @@ from headgate.sources.sql.failures import (
     mysql_failure,
 )
 
-__all__ = ["MysqlConnection", "MysqlDriver"]
+__all__ = ["MysqlConnection", "MysqlDriver", "session_settings"]
 
 SQL_MODE: Final = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
@@ -25,7 +25,7 @@ class MysqlDriver(Driver):
         arguments, named = self.dialect.create_connect_args(self.url)
         connection: Any = self.dialect.connect(*arguments, **{"charset": "utf8mb4", **named})
         with connection.cursor() as cursor:
-            for statement in _settings(self.options, is_mariadb="MariaDB" in connection.get_server_info()):
+            for statement in session_settings(self.options, is_mariadb="MariaDB" in connection.get_server_info()):
                 cursor.execute(statement)
         return connection
 
@@ -39,7 +39,8 @@ class MysqlDriver(Driver):
         return MysqlConnection(raw, self)
 
 
-def _settings(options: DatabaseOptions, *, is_mariadb: bool) -> list[str]:
+def session_settings(options: DatabaseOptions, *, is_mariadb: bool) -> list[str]:
+    """The statements that set a session up."""
     settings = ["time_zone = '+00:00'", f"sql_mode = '{SQL_MODE}'"]
     if options.statement_timeout is not None and is_mariadb:
         settings.append(f"max_statement_time = {options.statement_timeout:.6f}")

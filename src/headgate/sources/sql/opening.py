@@ -70,6 +70,8 @@ def _with_file(url: URL) -> URL:
 def _dialect(url: URL) -> Dialect:
     try:
         chosen: Any = url.get_dialect()
+        if chosen.is_async:
+            raise AdapterError(f"'{url.drivername}' is not used here; write '{chosen.name}://' without the driver")
         dialect: Dialect = chosen(dbapi=chosen.import_dbapi())
     except NoSuchModuleError:
         known = "sqlite, postgresql, mysql and mariadb"
@@ -79,8 +81,6 @@ def _dialect(url: URL) -> Dialect:
         raise AdapterError(
             f"The driver for '{url.drivername}' is not installed; install it with: pip install '{package}'"
         ) from None
-    if dialect.is_async:
-        raise AdapterError(f"'{url.drivername}' is not used here; write '{dialect.name}://' without the driver")
     return dialect
 
 

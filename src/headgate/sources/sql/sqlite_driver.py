@@ -24,6 +24,9 @@ __all__ = ["InlineReader", "SqliteConnection", "SqliteDriver", "fold"]
 BUSY_SECONDS: Final = 5.0
 """How long a statement waits for a writer in another process or connection."""
 
+WAIT_SECONDS: Final = 0.1
+"""How long it waits at a time: whoever waits inside SQLite cannot be stopped."""
+
 STEPS_BETWEEN_LOOKS: Final = 2000
 """How many steps of SQLite's machine, about 35 µs of work, pass between two looks on the clock."""
 
@@ -46,12 +49,12 @@ def fold(value: Any) -> Any:
 class SqliteDriver(Driver):
     """One file. It is never created, and its journal mode is left as it is."""
 
-    def raw(self, busy_seconds: float = BUSY_SECONDS, isolation: Any = "DEFERRED") -> sqlite3.Connection:
+    def raw(self, wait_seconds: float = BUSY_SECONDS, isolation: Any = "DEFERRED") -> sqlite3.Connection:
         """A connection with this package's function, and without leave to write if the database is only read."""
         connection = sqlite3.connect(
             self._uri(),
             uri=True,
-            timeout=busy_seconds,
+            timeout=wait_seconds,
             isolation_level=isolation,
             check_same_thread=False,
             cached_statements=CACHED_STATEMENTS,
@@ -64,15 +67,15 @@ class SqliteDriver(Driver):
 
     def connect(self) -> Connection:
         """A new connection of the pool."""
-        return SqliteConnection(self._opened(BUSY_SECONDS), self.options.statement_timeout, self._is_read_only)
+        return SqliteConnection(self._opened(WAIT_SECONDS), self.options.statement_timeout, self._is_read_only)
 
     def inline_reader(self) -> "InlineReader":
         """The connection that never waits."""
         return InlineReader(self._opened(0))
 
-    def _opened(self, busy_seconds: float) -> sqlite3.Connection:
+    def _opened(self, wait_seconds: float) -> sqlite3.Connection:
         try:
-            return self.raw(busy_seconds, None)
+            return self.raw(wait_seconds, None)
         except sqlite3.Error as error:
             raise ConnectionLost(str(error)) from None
 
@@ -105,7 +108,7 @@ class SqliteConnection(Connection):
     def run(self, sql: str, parameters: Parameters) -> Result:
         """Hand a statement to the driver."""
         self._deadline = perf_counter() + self._timeout
-        cursor = self._raw.execute(sql, parameters)
+        cursor = self._begun(sql, parameters)
         rows = cursor.fetchall()
         columns = tuple(column[0] for column in cursor.description or ())
         return Result(rows, cursor.rowcount, columns, cursor.lastrowid)
@@ -130,7 +133,18 @@ class SqliteConnection(Connection):
 
     def _tell(self, control: str) -> None:
         self._deadline = inf
-        self._raw.execute(control)
+        self._begun(control)
+
+    def _begun(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
+        """A statement that has what it needs to run; that of a writer, as soon as the writer is done."""
+        patience = perf_counter() + BUSY_SECONDS
+        while True:
+            try:
+                return self._raw.execute(sql, parameters)
+            except sqlite3.OperationalError as error:
+                code = getattr(error, "sqlite_errorcode", None)
+                if code != sqlite3.SQLITE_BUSY or self.interrupted or perf_counter() > patience:
+                    raise
 
     def stop(self) -> None:
         """Stop a statement that does not look on the clock, such as one that sorts."""
