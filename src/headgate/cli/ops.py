@@ -157,7 +157,7 @@ def _print_one(operation: Mapping[str, Any]) -> None:
 
 
 def _print_parameter(terminal: Console, parameter: Mapping[str, Any]) -> None:
-    needed = "required" if parameter["required"] else f"default {orjson.dumps(parameter.get('default')).decode()}"
+    needed = "required" if parameter["required"] else _default(parameter)
     constraints = [
         f"{key} {value if isinstance(value, str) else orjson.dumps(value).decode()}"
         for key, value in parameter.items()
@@ -167,3 +167,7 @@ def _print_parameter(terminal: Console, parameter: Mapping[str, Any]) -> None:
     terminal.print(f"  [bold]{escape(parameter['name'])}[/]  {escape(facts)}", soft_wrap=True)
     if parameter.get("description"):
         terminal.print(f"      {escape(parameter['description'])}", soft_wrap=True)
+
+
+def _default(parameter: Mapping[str, Any]) -> str:
+    return f"default {orjson.dumps(parameter['default']).decode()}" if "default" in parameter else "optional"

@@ -216,7 +216,7 @@ _LONGEST_NAME: Final = 200
 
 
 def _is_name(one: Field) -> bool:
-    return one.kind is Kind.TEXT and (one.max_length is None or one.max_length <= _LONGEST_NAME)
+    return one.kind is Kind.TEXT and not one.choices and (one.max_length is None or one.max_length <= _LONGEST_NAME)
 
 
 class Catalog:

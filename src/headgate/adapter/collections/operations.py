@@ -102,7 +102,7 @@ class CollectionOperations:
             answer: Mapping[str, Any] = await self._page(ctx, given, MINIMAL)
             return {"count": answer["aggregations"]["count"]}
 
-        words = (Parameter(QUERY.name, {**QUERY.schema, "type": ["string", "null"]}, required=False),)
+        words = (Parameter(QUERY.name, QUERY.schema, required=False),)
         return self._reading(
             f"count_{self.collection.name}",
             count_items,
@@ -223,7 +223,7 @@ class CollectionOperations:
             Category.CREATE,
             create_item,
             (*sorted(parameters.values(), key=lambda one: not one.required), DRY_RUN),
-            f"Create a {singular}.",
+            f"Create {_one(singular)}.",
             "The new item, with its version in _etag",
         )
 
@@ -251,7 +251,7 @@ class CollectionOperations:
             Category.UPDATE,
             update_item,
             (*key_parameters(collection), changes, VERSION, DRY_RUN),
-            f"Change fields of a {_said(collection.singular)}; what is left out stays.",
+            f"Change fields of {_one(_said(collection.singular))}; what is left out stays.",
             "The changed item, with its version in _etag",
         )
 
@@ -271,7 +271,7 @@ class CollectionOperations:
             Category.DELETE,
             delete_item,
             (*key_parameters(collection), VERSION, DRY_RUN),
-            f"Delete a {_said(collection.singular)}.",
+            f"Delete {_one(_said(collection.singular))}.",
             "The key of what was deleted",
         )
 
@@ -301,6 +301,13 @@ class CollectionOperations:
         return {**item, "_etag": item_etag(self.collection, item)}
 
 
+def _one(name: str) -> str:
+    """The name with its article."""
+    return (
+        f"an {name}" if name.startswith(("a", "e", "i", "o", "u")) and not name.startswith(_LIKE_YOU) else f"a {name}"
+    )
+
+
 def _said(name: str) -> str:
     return name.replace("_", " ")
 
@@ -309,6 +316,7 @@ def _shown(key: Key) -> object:
     return key[0] if len(key) == 1 else list(key)
 
 
+_LIKE_YOU: Final = ("uni", "use", "usu", "eu", "one")
 _RETURNS: Final[Mapping[str, str]] = {
     "list": "items with pageInfo or pagination, and aggregations where they were asked for",
     "search": "items with pageInfo or pagination, the best matches first",

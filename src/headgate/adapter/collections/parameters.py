@@ -24,11 +24,6 @@ __all__ = [
 
 
 def _optional(name: str, description: str, **schema: Any) -> Parameter:
-    declared = schema.get("type")
-    if declared is not None:
-        schema["type"] = [declared, "null"]
-    elif "anyOf" in schema:
-        schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
     return Parameter(name, {**schema, "description": description}, required=False)
 
 

@@ -291,4 +291,4 @@ def _parameters(kinds: list[str], types: list[str]) -> tuple[Parameter, ...]:
 
 
 def _optional(name: str, description: str, *, type: str, **schema: Any) -> Parameter:  # noqa: A002
-    return Parameter(name, {"type": [type, "null"], "description": description, **schema}, required=False)
+    return Parameter(name, {"type": type, "description": description, **schema}, required=False)

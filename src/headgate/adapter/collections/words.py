@@ -78,13 +78,12 @@ def computed_infos(collection: Collection) -> list[dict[str, object]]:
 
 def examples_of_listing(collection: Collection, *, searching: bool) -> tuple[Example, ...]:
     """Requests that combine several controls."""
-    key = next(iter(collection.key), None)
     sortable = Reader.sortable(collection)
     params: dict[str, Any] = {"query": "words to look for"} if searching else {}
     chosen = _telling(collection)
     if chosen:
         params["filter"] = chosen
-    order = next((name for name in reversed(sortable) if name != key), key)
+    order = _best_order(collection, [name for name in sortable if name not in collection.key])
     if order and not searching:
         params["sort"] = {"field": order, "order": "desc"}
     params |= {"fields": "minimal", "first": 10}
@@ -97,6 +96,15 @@ def examples_of_listing(collection: Collection, *, searching: bool) -> tuple[Exa
         Example(params, "Filter, sort and select fields, ten at a time"),
         Example(counted, "Summaries only, no items"),
     )
+
+
+def _best_order(collection: Collection, names: list[str]) -> str | None:
+    """What a person would sort by: the time of something, an amount, a name."""
+    for kind in (Kind.DATETIME, Kind.DATE, Kind.DECIMAL, Kind.NUMBER, Kind.INTEGER, Kind.TEXT):
+        for name in names:
+            if name in collection.fields and collection.fields[name].kind is kind and not name.endswith("_id"):
+                return name
+    return next(iter(collection.key), None)
 
 
 def _telling(collection: Collection) -> dict[str, Any]:

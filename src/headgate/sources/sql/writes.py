@@ -1,7 +1,6 @@
 """Adding, changing and removing rows: one transaction each, and nothing overwritten that the caller has not seen."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -57,8 +56,8 @@ class Writer:
 
         def work(connection: Connection) -> Changed:
             self._refuse_duplicate(connection, mapped, fields)
-            with self._naming_references(connection, mapped, fields):
-                key = self._inserted(connection, mapped, fields)
+            self._check_references(connection, mapped, fields)
+            key = self._inserted(connection, mapped, fields)
             row = self._row(connection, mapped, key)
             return Changed(row.item if row else dict(fields))
 
@@ -75,8 +74,8 @@ class Writer:
                 name: merged(collection.fields[name], before.item, value) for name, value in change.fields.items()
             }
             if changes:
-                with self._naming_references(connection, mapped, {**before.item, **changes}, changes):
-                    self._changed(connection, mapped, change, before, changes)
+                self._check_references(connection, mapped, changes)
+                self._changed(connection, mapped, change, before, changes)
             after = self._row(connection, mapped, change.key)
             return Changed(after.item if after else before.item, before.item)
 
@@ -188,28 +187,17 @@ class Writer:
             return tuple(result.rows[0])
         return tuple(result.lastrowid if name in missing else fields[name] for name in collection.key)
 
-    @contextmanager
-    def _naming_references(
-        self,
-        connection: Connection,
-        mapped: TableMap,
-        item: Mapping[str, Any],
-        changes: Mapping[str, Any] | None = None,
-    ) -> Iterator[None]:
-        """Find out which reference leads nowhere, where the database does not tell (SQLite)."""
-        try:
-            yield
-        except Constraint as error:
-            if error.kind != "foreign_key" or error.columns:
-                raise
-            for one in mapped.collection.relationships.values():
-                if one.outgoing and (changes is None or not changes.keys().isdisjoint(one.local)):
-                    key = tuple(item.get(name) for name in one.local)
-                    target = self._backend.schema.tables[one.target]
-                    is_there = one.remote != target.collection.key or self._row(connection, target, key)
-                    if None not in key and not is_there:
-                        error.columns = tuple(mapped.columns[name].name for name in one.local)
-            raise
+    def _check_references(self, connection: Connection, mapped: TableMap, item: Mapping[str, Any]) -> None:
+        """Name the reference that leads nowhere, which SQLite would refuse without saying which one it is."""
+        if self._backend.database.dialect.name != "sqlite":
+            return
+        for one in mapped.collection.relationships.values():
+            target = self._backend.schema.tables[one.target]
+            key = tuple(item.get(name) for name in one.local)
+            is_simple = one.outgoing and not one.through and one.remote == target.collection.key
+            if is_simple and None not in key and self._row(connection, target, key) is None:
+                columns = tuple(mapped.columns[name].name for name in one.local)
+                raise Constraint("foreign_key", mapped.table.name, columns=columns)
 
     def _changed(
         self, connection: Connection, mapped: TableMap, change: Change, before: _Row, changes: Mapping[str, Any]
