@@ -21,6 +21,7 @@ app = App(
 app.command("headgate.cli.serve:serve", name="serve", help="Serve an adapter over stdio, or over HTTP with --http.")
 app.command("headgate.cli.call:call", name="call", help="Call one operation of an adapter or a running server.")
 app.command("headgate.cli.ops:ops", name="ops", help="Show what an adapter or a running server offers.")
+app.command("headgate.cli.index:index", name="index", help="Make a text index for a collection of a database.")
 app.register_install_completion_command(help="Install completion for this shell (bash, zsh or fish).")
 
 
