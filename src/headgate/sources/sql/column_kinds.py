@@ -1,7 +1,7 @@
 """What the type of a column means: the kind of its values, the bounds the type sets, and how it is spoken of in SQL."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -52,6 +52,8 @@ class Meaning:
     comparable: bool = True
     """Whether it can be filtered and sorted by."""
     writable: bool = True
+    check: str = ""
+    """What must hold of a value, called VALUE: the check of a domain."""
     hint: str = ""
     """What a caller must know of its notation."""
 
@@ -138,7 +140,7 @@ def _array(type_: sql.ARRAY[Any]) -> Meaning:
 
 
 def _domain(type_: postgresql.DOMAIN) -> Meaning:
-    return meaning_of(type_.data_type)
+    return replace(meaning_of(type_.data_type), check="" if type_.check is None else str(type_.check))
 
 
 def _shown(hint: str = "") -> Rule:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -45,6 +46,7 @@ _TAKEN_COLLECTIONS: Final = frozenset({"relationships"})
 _NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
+@lru_cache(maxsize=4096)
 def snake_case(name: str) -> str:
     """A legal name for one in a database; empty if none of its letters can be written in ASCII."""
     plain = unicodedata.normalize("NFKD", name.translate(_LETTERS)).encode("ascii", "ignore").decode()
@@ -55,8 +57,7 @@ def snake_case(name: str) -> str:
 
 def is_faithful(name: str) -> bool:
     """Whether the letters of a name survive in snake_case, so that the name explains itself."""
-    letters = [letter for letter in name if letter.isalnum()]
-    return not letters or all(snake_case(letter) for letter in letters)
+    return name.isascii() or all(snake_case(letter) for letter in name if letter.isalnum())
 
 
 def unlike(name: str, taken: Collection[str], longest: int) -> str:
@@ -125,9 +126,12 @@ def name_collections(
     Chosen names stand; then come tables whose names are already right; the order of the others is that of their names.
     """
     names = dict(chosen)
+    many, one = ({name.many for name in names.values()} | _TAKEN_COLLECTIONS, {name.one for name in names.values()})
     for table in sorted(tables, key=_precedence):
         if table not in names:
-            names[table] = _unlike(table, names.values())
+            names[table] = next(name for name in _candidates(table) if name.many not in many and name.one not in one)
+            many.add(names[table].many)
+            one.add(names[table].one)
     return names
 
 
@@ -136,13 +140,11 @@ def _precedence(table: tuple[str, str]) -> tuple[bool, bool, str, str]:
     return (bool(schema), collection_name(name).many != name, schema, name)
 
 
-def _unlike(table: tuple[str, str], taken: Collection[CollectionName]) -> CollectionName:
+def _candidates(table: tuple[str, str]) -> Iterator[CollectionName]:
+    """Names for a table, the best first and without an end: its own, with its schema, and with numbers."""
     schema, name = table
-    many = {one.many for one in taken} | _TAKEN_COLLECTIONS
-    ones = {one.one for one in taken}
     wanted = [collection_name(name), *([collection_name(f"{schema}_{name}")] if schema else [])]
-    candidates = chain(wanted, _numbered_pairs(wanted[-1]))
-    return next(one for one in candidates if one.is_short and one.many not in many and one.one not in ones)
+    return (one for one in chain(wanted, _numbered_pairs(wanted[-1])) if one.is_short)
 
 
 def _numbered_pairs(name: CollectionName) -> Iterator[CollectionName]:

@@ -168,23 +168,25 @@ _ONE: Final = (
 """Endings for many and for one, in the order in which they are tried."""
 
 _SINGULARS: Final[Mapping[str, str]] = MappingProxyType({**{many: one for one, many in _IRREGULAR.items()}, **_ALSO})
-_LAST_WORD: Final = re.compile(r"(.*?)([a-z]+)([0-9_]*)\Z", re.DOTALL)
+_NOUN: Final = re.compile(
+    r"(?P<before>.*?)(?P<noun>[a-z]+)(?P<after>[0-9_]*(?:(?<=_)(?:above|below|by|for|from|in|of|on|per|to|with)_.+)?)\Z"
+)
 
 
 def plural(name: str) -> str:
-    """The word for many, of a snake_case name whose last word stands for one: ``order_detail``."""
-    return _with_last_word(name, _many)
+    """The words for many, of a snake_case name that stands for one: ``order_detail``, ``bill_of_materials``."""
+    return _with_noun(name, _many)
 
 
 def singular(name: str) -> str:
-    """The word for one, of a snake_case name. One that already stands for one is left as it is."""
-    return _with_last_word(name, _one)
+    """The words for one, of a snake_case name. One that already stands for one is left as it is."""
+    return _with_noun(name, _one)
 
 
-def _with_last_word(name: str, change: Callable[[str], str]) -> str:
-    """Words are changed in their last letters, numbers behind them left alone: ``orders_2024``."""
-    match = _LAST_WORD.match(name)
-    return match[1] + change(match[2]) + match[3] if match else name
+def _with_noun(name: str, change: Callable[[str], str]) -> str:
+    """The noun is the last word, or the one before a preposition. Numbers after it are left alone: ``orders_2024``."""
+    match = _NOUN.match(name)
+    return match["before"] + change(match["noun"]) + match["after"] if match else name
 
 
 def _many(word: str) -> str:

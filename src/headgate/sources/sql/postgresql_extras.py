@@ -38,7 +38,7 @@ _VECTORS: Final = text("""
            (SELECT encode(g.tgargs, 'escape') FROM pg_catalog.pg_trigger g
             JOIN pg_catalog.pg_proc p ON p.oid = g.tgfoid
             WHERE g.tgrelid = a.attrelid AND p.proname = 'tsvector_update_trigger'
-              AND encode(g.tgargs, 'escape') LIKE a.attname || '\\000%' LIMIT 1),
+              AND strpos(encode(g.tgargs, 'escape'), a.attname || '\\000') = 1 LIMIT 1),
            ARRAY(SELECT o.attname::text FROM pg_catalog.pg_attribute o
                  WHERE o.attrelid = a.attrelid AND o.attnum > 0 AND NOT o.attisdropped ORDER BY o.attnum)
     FROM pg_catalog.pg_attribute a

@@ -109,6 +109,15 @@ def _notes(served: Sequence[TableFacts], tables: Sequence[Shaped]) -> Iterator[s
     for one in tables:
         if one.facts.writable and not one.key_columns:
             yield f"{one.facts.label} is only read: it has no primary key to know its rows by."
+        yield from _secrets(one)
+
+
+def _secrets(table: Shaped) -> Iterator[str]:
+    """Fields that look secret and of which the owner has said nothing yet."""
+    for column, name in table.names.items():
+        if table.fields[name].sensitive and column not in table.settings.fields:
+            where = f"[tables.{table.facts.label}.fields.{column}]"
+            yield f"{table.facts.label}.{column} looks secret but is shown: hide it with 'hidden = true' under {where}."
 
 
 # one table

@@ -93,7 +93,8 @@ class _Edge:
 
 def relate(tables: Sequence[Shaped]) -> Relationships:
     """The relationships between tables. What a setting says of one stands before all that is found."""
-    edges = [edge for table in tables for edge in _edges(table, _Directory(tables))]
+    directory = _Directory(tables)
+    edges = [edge for table in tables for edge in _edges(table, directory)]
     board = _Board({table.facts.id: {*table.fields} for table in tables})
     named = board.forward(edges)
     board.backward(named)

@@ -32,7 +32,8 @@ class FieldSettings:
     hidden: bool = False
     read_only: bool = False
     append_only: bool = False
-    sensitive: bool = False
+    sensitive: bool | None = None
+    """Whether its values are kept out of logs; if nothing is said, its name decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

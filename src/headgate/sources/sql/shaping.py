@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.types import NullType
 
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.query.collections import Access, Field
@@ -27,8 +28,13 @@ _VERSIONS: Final = frozenset({"version", "row_version", "lock_version"})
 _NO_KEYS: Final = (Kind.JSON, Kind.ARRAY)
 _GROWING: Final = (Kind.TEXT, Kind.ARRAY, Kind.JSON)
 _OPAQUE: Final = re.compile(r"(?:\A|_)(?:uuid|guid|hash|token|checksum|etag)\Z")
+_SECRET: Final = re.compile(
+    r"(?:\A|_)(?:password|passwd|pwd|passphrase|secret|api_key|private_key|(?:access|refresh|auth)_token)(?:_|\Z)"
+)
 _UUID_LENGTH: Final = 36
 _AS_IT_IS: Final = FieldSettings()
+_HAVE_TEXTS: Final = ("sqlite", "postgresql")
+"""Databases in which a value of every type has a text."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,7 @@ class Shaped:
             and column not in self.key_columns
             and column not in self.references
             and not _OPAQUE.search(field.name)
+            and not self.meanings[column].hint
             and field.max_length != _UUID_LENGTH
         )
 
@@ -99,9 +106,9 @@ def shaped(facts: TableFacts, settings: TableSettings, name: CollectionName, dia
     """A table as it is served. An AdapterError says which of its settings name nothing."""
     where = f"tables.{facts.label}"
     _check_columns(facts, settings, where)
-    rules = _rules(facts)
     meanings = {column.name: _meaning(column, dialect) for column in facts.columns}
-    shown = [column for column in facts.columns if _is_shown(column, settings)]
+    rules = _rules(facts, meanings)
+    shown = [column for column in facts.columns if _is_shown(column, settings, dialect)]
     key = _key(facts, settings, [column.name for column in shown if _can_be_key(meanings[column.name])], where)
     chosen = {column: one.name for column, one in settings.fields.items() if one.name}
     names = field_names([column.name for column in shown], key, chosen)
@@ -130,8 +137,10 @@ def _check_names(names: Mapping[str, str], where: str) -> None:
         raise AdapterError(f"{where}.fields: two columns are named '{twice[0]}'.")
 
 
-def _is_shown(column: ColumnFacts, settings: TableSettings) -> bool:
-    return not isinstance(column.type, TSVECTOR) and not settings.fields.get(column.name, _AS_IT_IS).hidden
+def _is_shown(column: ColumnFacts, settings: TableSettings, dialect: str) -> bool:
+    has_text = dialect in _HAVE_TEXTS or not isinstance(column.type, NullType)
+    is_index = isinstance(column.type, TSVECTOR)
+    return has_text and not is_index and not settings.fields.get(column.name, _AS_IT_IS).hidden
 
 
 def _meaning(column: ColumnFacts, dialect: str) -> Meaning:
@@ -166,12 +175,14 @@ def _version(shown: list[ColumnFacts], meanings: Mapping[str, Meaning], key: tup
     return None
 
 
-def _rules(facts: TableFacts) -> dict[str, list[Rule]]:
-    """What the checks say, by the column in lower case."""
+def _rules(facts: TableFacts, meanings: Mapping[str, Meaning]) -> dict[str, list[Rule]]:
+    """What the checks of the table and of its columns' types say, by the column in lower case."""
     found: dict[str, list[Rule]] = {}
     for check in facts.checks:
         for rule in rules_of(check):
             found.setdefault(rule.column, []).append(rule)
+    for column, meaning in meanings.items():
+        found.setdefault(column.lower(), []).extend(rule for rule in rules_of(meaning.check) if rule.column == "value")
     return found
 
 
@@ -198,7 +209,7 @@ class _FieldMaker:
             nullable=nullable,
             access=self._access(column, said, meaning),
             optional=self._is_optional(column, nullable),
-            default=None if column.default is None else constant(column.default, kind),
+            default=None if column.default is None or self.facts.is_view else constant(column.default, kind),
             choices=meaning.choices or _choices(rules, kind),
             max_length=_length(meaning, rules) if kind is Kind.TEXT else None,
             minimum=max(_bounds(meaning.minimum, (rule.minimum for rule in rules), kind, 1), default=None),
@@ -207,7 +218,7 @@ class _FieldMaker:
             item_kind=meaning.item_kind,
             filterable=meaning.comparable,
             sortable=meaning.comparable,
-            sensitive=said.sensitive,
+            sensitive=_is_secret(name, kind) if said.sensitive is None else said.sensitive,
         )
 
     def _is_optional(self, column: ColumnFacts, nullable: bool) -> bool:
@@ -215,8 +226,8 @@ class _FieldMaker:
         return nullable or given or column.counted or column.name == self.version
 
     def _access(self, column: ColumnFacts, said: FieldSettings, meaning: Meaning) -> Access:
-        is_given = column.generated is not None or column.never_given or not meaning.writable
-        if is_given or said.read_only or column.name == self.version:
+        is_given = column.generated is not None or column.never_given or column.name == self.version
+        if is_given or said.read_only or not meaning.writable or not self.facts.writable:
             return Access.NEVER
         if column.name in self.key:
             return Access.ONCE
@@ -232,6 +243,10 @@ def _description(column: ColumnFacts, said: FieldSettings, meaning: Meaning) -> 
     """The owner's words, the database's, or the column's name where that of the field does not tell it."""
     own = said.description or column.comment or ("" if is_faithful(column.name) else column.name)
     return " ".join(filter(None, (own, meaning.hint)))
+
+
+def _is_secret(name: str, kind: Kind) -> bool:
+    return kind in (Kind.TEXT, Kind.BYTES) and _SECRET.search(name) is not None
 
 
 def _choices(rules: list[Rule], kind: Kind) -> tuple[str | int, ...]:
