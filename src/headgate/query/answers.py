@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from headgate.protocol.results import Notice
 from headgate.query.backends import Fetched, Groups, Row
 from headgate.query.collections import COMPUTED, Field
 from headgate.query.cursors import Cursors
-from headgate.query.shapes import Direction, Paging, Path, Query, Summaries
+from headgate.query.shapes import Direction, Paging, Path, Query, SortKey, Summaries
 
 __all__ = ["Shaper", "left_out_notice", "summaries_answer"]
 
-Build: TypeAlias = Callable[[Row], dict[str, Any]]
+K = TypeVar("K")
+V = TypeVar("V")
+
+Build: TypeAlias = Callable[[Sequence[Row]], list[dict[str, Any]]]
 _MOST_CACHED: Final = 1000
 _NO_VALUE: Final = "null"
 _MISSING: Final = object()
@@ -24,6 +27,7 @@ class Shaper:
     def __init__(self, cursors: Cursors) -> None:
         self._cursors = cursors
         self._builders: dict[tuple[tuple[Path, ...], tuple[Path, ...]], Build] = {}
+        self._writers: dict[tuple[tuple[Path, ...], tuple[SortKey, ...]], Callable[[Row], str]] = {}
 
     def page(self, query: Query, fetched: Fetched) -> dict[str, Any]:
         """A page with what is needed to go on. The rows may hold one more than the page, which tells of more."""
@@ -32,8 +36,7 @@ class Shaper:
         rows = rows[: window.size]
         if window.direction is Direction.BACKWARD:
             rows = rows[::-1]
-        build = self.builder(query.listing.columns, query.selection)
-        items = [build(row) for row in rows]
+        items = self.items(query.listing.columns, query.selection, rows)
         if window.paging is not Paging.CURSOR:
             return {"items": items, "pagination": _pagination(query, len(items), more, fetched.total)}
         page: dict[str, Any] = {"items": items}
@@ -71,31 +74,44 @@ class Shaper:
         listing, offset = query.listing, query.window.offset
         if not listing.collection.key:
             return lambda _row, place: self._cursors.write_place(listing.collection.name, offset + place + 1)
-        places = [listing.columns.index(key.path) for key in listing.order]
-        return lambda row, _place: self._cursors.write(listing, [row[place] for place in places])
+        key = (listing.columns, listing.order)
+        write = self._writers.get(key)
+        if write is None:
+            write = _kept(self._writers, key, self._cursors.writer(listing))
+        return lambda row, _place: write(row)
 
-    def builder(self, columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Build:
-        """How a row becomes an item."""
-        found = self._builders.get((columns, selection))
-        if found is None:
-            if len(self._builders) >= _MOST_CACHED:
-                self._builders.clear()
-            found = self._builders[columns, selection] = _builder(columns, selection)
-        return found
+    def items(
+        self, columns: tuple[Path, ...], selection: tuple[Path, ...], rows: Sequence[Row]
+    ) -> list[dict[str, Any]]:
+        """The items that rows are."""
+        build = self._builders.get((columns, selection))
+        if build is None:
+            build = _kept(self._builders, (columns, selection), _builder(columns, selection))
+        return build(rows)
+
+
+def _kept(cache: dict[K, V], key: K, made: V) -> V:
+    if len(cache) >= _MOST_CACHED:
+        cache.clear()
+    cache[key] = made
+    return made
 
 
 def _builder(columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Build:
     names = tuple(path.text for path in selection)
     is_flat = columns[: len(selection)] == selection and not any(path.hops or path.computed for path in selection)
     if is_flat:
-        return lambda row: dict(zip(names, row, strict=False))
+        return lambda rows: [dict(zip(names, row)) for row in rows]  # noqa: B905  (what follows is for cursors)
     parts = [_part(path, columns) for path in selection]
 
-    def build(row: Row) -> dict[str, Any]:
-        item: dict[str, Any] = {}
-        for part in parts:
-            part.put(item, row)
-        return item
+    def build(rows: Sequence[Row]) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = []
+        for row in rows:
+            item: dict[str, Any] = {}
+            for part in parts:
+                part.put(item, row)
+            items.append(item)
+        return items
 
     return build
 

@@ -7,7 +7,7 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
@@ -15,12 +15,14 @@ from typing import Any, Final
 import orjson
 
 from headgate.protocol.errors import Invalid
+from headgate.query.backends import Row
 from headgate.query.shapes import Listing, SortKey
 
 __all__ = ["Cursors"]
 
 _TAG: Final = 16
 _LONGEST: Final = 16_384
+_URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
 
 
 class Cursors:
@@ -29,10 +31,17 @@ class Cursors:
     def __init__(self, key: bytes) -> None:
         self._key = key[:64]
 
-    def write(self, listing: Listing, values: Sequence[Any]) -> str:
-        """The cursor of an item, from its values of the order's fields."""
-        body = orjson.dumps(values, default=_simple, option=orjson.OPT_PASSTHROUGH_DATETIME)
-        return _text(self._tag(body, _purpose(listing)) + body)
+    def writer(self, listing: Listing) -> Callable[[Row], str]:
+        """What writes the cursors of a listing's rows: of each the values of the order's fields."""
+        purpose = _purpose(listing)
+        places = [listing.columns.index(key.path) for key in listing.order]
+
+        def write(row: Row) -> str:
+            values = [row[place] for place in places]
+            body = orjson.dumps(values, default=_simple, option=orjson.OPT_PASSTHROUGH_DATETIME)
+            return _text(self._tag(body, purpose) + body)
+
+        return write
 
     def read(self, cursor: str, listing: Listing, where: str) -> tuple[Any, ...]:
         """The values of the order's fields that a cursor holds. An error if it was not made for this order."""
@@ -67,7 +76,7 @@ class Cursors:
 
 
 def _text(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+    return binascii.b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode()
 
 
 def _purpose(listing: Listing) -> bytes:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from headgate.protocol.errors import quoted
 from headgate.protocol.requests import parse_stringified
@@ -32,6 +32,9 @@ from headgate.query.shapes import (
 
 __all__ = ["Asked", "QueryOptions", "Reader"]
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 _WORD: Final = re.compile(r'"([^"]*)"|(\S+)')
 _MOST_WORDS: Final = 20
 _MOST_AGGREGATES: Final = 50
@@ -41,6 +44,8 @@ _STYLES: Final[Mapping[Paging, tuple[str, ...]]] = {
     Paging.OFFSET: ("limit", "offset"),
     Paging.PAGE: ("page", "page_size"),
 }
+_PAGING: Final = tuple(name for names in _STYLES.values() for name in names)
+_MOST_CACHED: Final = 1000
 _PAIRS: Final = (
     ("first", "last", "take a page from one end"),
     ("first", "before", "'before' goes with 'last'"),
@@ -74,6 +79,7 @@ class Reader:
         self.cursors = cursors
         self.options = options
         self._selections: dict[tuple[Collection, object, object, str], tuple[Path, ...]] = {}
+        self._outlines: dict[object, tuple[tuple[SortKey, ...], tuple[Path, ...]]] = {}
 
     def read(self, params: Mapping[str, Any], collection: Collection, default_preset: str) -> Asked:
         """Everything that a list or search operation was asked."""
@@ -89,10 +95,27 @@ class Reader:
             if not params.get("include_items"):
                 return Asked(None, summaries)
         selection = self.selection(collection, params.get("fields"), params.get("preset"), default_preset)
-        order = self._order(sort, collection, text)
-        listing = Listing(collection, self._columns(selection, order, collection), condition, text, order)
+        order, columns = self._outline(sort, collection, text, selection)
+        listing = Listing(collection, columns, condition, text, order)
         window, warnings = self._window(params, listing)
         return Asked(_seeking(listing, values, window, selection), summaries, warnings)
+
+    def _outline(
+        self, sort: object, collection: Collection, text: TextShape | None, selection: tuple[Path, ...]
+    ) -> tuple[tuple[SortKey, ...], tuple[Path, ...]]:
+        """The order and the columns of a listing, worked out once for each way of sorting and selecting."""
+        by = tuple(sort.items()) if isinstance(sort, dict) else None
+        key = (collection, by, bool(text and text.ranked), selection) if by or not sort else None
+        try:
+            found = self._outlines.get(key) if key else None
+        except TypeError:  # what is sorted by is no text: refused below
+            found, key = None, None
+        if found is None:
+            order = self._order(sort, collection, text)
+            found = order, self._columns(selection, order, collection)
+            if key:
+                _keep(self._outlines, key, found)
+        return found
 
     def one(self, collection: Collection, key: Sequence[Any], selection: tuple[Path, ...]) -> Query:
         """The query for the one item of a key."""
@@ -166,9 +189,7 @@ class Reader:
             found = None
         if found is None:
             found = tuple(dict.fromkeys(self._selected(collection, fields, preset, default)))
-            if len(self._selections) > _MOST_LABEL * 10:
-                self._selections.clear()
-            self._selections[key] = found
+            _keep(self._selections, key, found)
         return found
 
     def _selected(self, collection: Collection, fields: object, preset: object, default: str) -> Iterator[Path]:
@@ -306,10 +327,15 @@ class Reader:
     # pages
 
     def _window(self, params: Mapping[str, Any], listing: Listing) -> tuple[Window, tuple[Notice, ...]]:
-        style = _style(params)
+        used = [name for name in _PAGING if params.get(name) is not None]
+        if not used:
+            return Window(Paging.CURSOR, self.options.page_size), ()
+        style = _style(used)
         wanted, name = _size(params, self.options.page_size)
         size = min(wanted, self.options.max_page_size)
         warnings = () if size == wanted else (_clamped(name, wanted, size),)
+        if used == ["first"]:
+            return Window(Paging.CURSOR, size), warnings
         if style is Paging.CURSOR:
             return self._from_cursor(params, listing, size), warnings
         number = params.get("page") or 1
@@ -368,12 +394,19 @@ def _words(query: str) -> Iterator[str]:
             yield word
 
 
-def _style(params: Mapping[str, Any]) -> Paging:
-    used = {style: [name for name in names if params.get(name) is not None] for style, names in _STYLES.items()}
-    found = [style for style, names in used.items() if names]
+def _keep(cache: dict[K, V], key: K, value: V) -> None:
+    """Remember something, within bounds: what callers may ask for has none."""
+    if len(cache) >= _MOST_CACHED:
+        cache.clear()
+    cache[key] = value
+
+
+def _style(used: Sequence[str]) -> Paging:
+    by_style = {style: [name for name in names if name in used] for style, names in _STYLES.items()}
+    found = [style for style, names in by_style.items() if names]
     if len(found) > 1:
-        raise contradiction([used[style][0] for style in found], "page by cursor, by offset, or by number")
-    return found[0] if found else Paging.CURSOR
+        raise contradiction([by_style[style][0] for style in found], "page by cursor, by offset, or by number")
+    return found[0]
 
 
 def _size(params: Mapping[str, Any], default: int) -> tuple[int, str]:

@@ -6,7 +6,7 @@ no value can ever change a statement, and a statement is made once for all queri
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from headgate.query.collections import Collection, Field, Relationship
 from headgate.query.kinds import Kind
@@ -90,8 +90,7 @@ class Not:
 Condition: TypeAlias = Comparison | All | Any_ | Not
 
 
-@dataclass(frozen=True, slots=True)
-class SortKey:
+class SortKey(NamedTuple):
     """One key of an order. Null stands before every value, so it comes first upwards and last downwards."""
 
     path: Path

@@ -188,9 +188,9 @@ class CollectionOperations:
         fetched = await self.backend.fetch(query.listing, query.values, 1)
         if not fetched.rows:
             raise NotFound(collection.singular, _shown(key))
-        row = fetched.rows[0]
-        item = self.shaper.builder(query.listing.columns, selection)(row)
-        full = self.shaper.builder(query.listing.columns, whole)(row)
+        columns, rows = query.listing.columns, fetched.rows
+        item = self.shaper.items(columns, selection, rows)[0]
+        full = self.shaper.items(columns, whole, rows)[0]
         return {**item, "_etag": item_etag(collection, full)}
 
     def _key(self, given: Mapping[str, Any]) -> Key:

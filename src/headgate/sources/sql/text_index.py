@@ -45,7 +45,7 @@ def _fts5(mapped: TableMap, quote: Quote, columns: Sequence[str], _language: str
     new, old = (", ".join(f"{side}.{quote(column)}" for column in columns) for side in ("new", "old"))
     add = f"INSERT INTO {quote(index)}(rowid, {listed}) VALUES (new.{quote(row_id)}, {new});"  # noqa: S608  (names, each quoted)
     gone = f"VALUES ('delete', old.{quote(row_id)}, {old});"
-    remove = f"INSERT INTO {quote(index)}({quote(index)}, rowid, {listed}) {gone}"  # noqa: S608
+    remove = f"INSERT INTO {quote(index)}({quote(index)}, rowid, {listed}) {gone}"
     options = f"content={_text(table)}, content_rowid={_text(row_id)}"
     return [
         f"CREATE VIRTUAL TABLE {quote(index)} USING fts5({listed}, {options})",
