@@ -88,7 +88,11 @@ async def test_each_statement_is_counted_and_its_duration_told(place: Place) -> 
         await database.fetch(NAMES)
         await database.transaction(add(place, 3))
         assert database.statements == 3
-    assert [sql for sql, _ in told] == [NAMES, NAMES, place.sql("INSERT INTO authors VALUES (?, ?)")]
+        async with database.joined():
+            await database.transaction(add(place, 4))
+        assert database.statements == 4
+    added = place.sql("INSERT INTO authors VALUES (?, ?)")
+    assert [sql for sql, _ in told] == [NAMES, NAMES, added, added]
     assert all(seconds > 0 for _, seconds in told)
 
 

@@ -103,19 +103,20 @@ async def test_a_task_that_is_cancelled_twice_still_gives_its_connection_back(pl
 
 
 async def test_who_is_cancelled_between_two_statements_runs_no_more_of_them(place: Place) -> None:
-    reached, go = threading.Event(), threading.Event()
+    used: list[Connection] = []
+    go = threading.Event()
 
     def work(one: Connection) -> None:
         add(place, 3)(one)
-        reached.set()
+        used.append(one)
         go.wait()
         add(place, 4)(one)
 
     async with place.opened(pool_size=1) as database:
         task = asyncio.ensure_future(database.transaction(work))
-        await until(reached.is_set)
+        await until(lambda: bool(used))
         task.cancel()
-        await asyncio.sleep(0)
+        await until(lambda: used[0].interrupted)
         go.set()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -85,7 +85,7 @@ class Connection(ABC):
 
     async def read(self, sql: str, parameters: Parameters, threads: Threads, *, likely_fast: bool) -> list[Row]:
         """The same for the event loop. If the task is cancelled, so is the statement."""
-        return await threads.run(self.interrupt, self.fetch, sql, parameters)
+        return await threads.run(self, self.fetch, sql, parameters)
 
     async def ready(self) -> None:  # noqa: B027  # most have nothing to prepare
         """Prepare a new connection for the event loop."""
@@ -125,11 +125,11 @@ class Connection(ABC):
 
     def enter_step(self) -> None:
         """Begin a part of the transaction that can be undone on its own."""
-        self.execute(f"SAVEPOINT {_SAVEPOINT}")
+        self._control_step(f"SAVEPOINT {_SAVEPOINT}")
 
     def leave_step(self) -> None:
         """Keep what the part has done, as far as the transaction is kept."""
-        self.execute(f"RELEASE SAVEPOINT {_SAVEPOINT}")
+        self._control_step(f"RELEASE SAVEPOINT {_SAVEPOINT}")
 
     def undo_step(self) -> None:
         """Undo the part. Where the database has undone the whole transaction already, it stays failed."""
@@ -161,6 +161,14 @@ class Connection(ABC):
         if isinstance(failure, ConnectionLost):
             self.broken = True
         return failure
+
+    def _control_step(self, sql: str) -> None:
+        self.check()
+        try:
+            self._control(lambda: self.run(sql, ()))
+        except DatabaseFailure:
+            self.failed = True
+            raise
 
     def _control(self, action: Callable[[], object]) -> None:
         try:

@@ -188,7 +188,7 @@ class Database:
 
     async def _run(self, connection: Connection, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return await self._threads.run(connection.interrupt, function, *args, **kwargs)
+            return await self._threads.run(connection, function, *args, **kwargs)
         finally:
             self._count_all(connection)
 
