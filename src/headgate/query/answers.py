@@ -2,21 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from headgate.protocol.results import Notice
 from headgate.query.backends import Fetched, Groups, Row
+from headgate.query.caches import keep
 from headgate.query.collections import COMPUTED, Field
 from headgate.query.cursors import Cursors
 from headgate.query.shapes import Direction, Paging, Path, Query, SortKey, Summaries
 
 __all__ = ["Shaper", "left_out_notice", "summaries_answer"]
 
-K = TypeVar("K")
-V = TypeVar("V")
-
 Build: TypeAlias = Callable[[Sequence[Row]], list[dict[str, Any]]]
-_MOST_CACHED: Final = 1000
 _NO_VALUE: Final = "null"
 _MISSING: Final = object()
 
@@ -77,7 +74,7 @@ class Shaper:
         key = (listing.columns, listing.order)
         write = self._writers.get(key)
         if write is None:
-            write = _kept(self._writers, key, self._cursors.writer(listing))
+            write = keep(self._writers, key, self._cursors.writer(listing))
         return lambda row, _place: write(row)
 
     def items(
@@ -86,15 +83,8 @@ class Shaper:
         """The items that rows are."""
         build = self._builders.get((columns, selection))
         if build is None:
-            build = _kept(self._builders, (columns, selection), _builder(columns, selection))
+            build = keep(self._builders, (columns, selection), _builder(columns, selection))
         return build(rows)
-
-
-def _kept(cache: dict[K, V], key: K, made: V) -> V:
-    if len(cache) >= _MOST_CACHED:
-        cache.clear()
-    cache[key] = made
-    return made
 
 
 def _builder(columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Build:

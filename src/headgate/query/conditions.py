@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from headgate.protocol.errors import quoted
 from headgate.protocol.requests import json_type
 from headgate.query.collections import Collection, Field
 from headgate.query.kinds import Kind
@@ -70,11 +71,13 @@ class _Reader:
         if key in COMBINERS:
             return self._combined(key, value, f"{where}.{key}", depth)
         path = self._resolver.path(self._collection, key, where)
-        place = f"{where}.{key}"
+        place = f"{where}.{key}" if quoted(key) else where
         if not path.field.filterable:
             raise not_allowed(where, key, "cannot be filtered by", self._filterable())
         if isinstance(value, Mapping):
             return self._operators(path, value, place)
+        if path.field.kind is Kind.ARRAY and value is not None:
+            raise not_allowed(place, "eq", "does not apply to array", operators_for(Kind.ARRAY))
         return self._comparison(path, _EQ, value, place)
 
     def _combined(self, key: str, value: object, where: str, depth: int) -> Condition:
@@ -98,16 +101,17 @@ class _Reader:
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def _comparison(self, path: Path, operator: Operator, value: object, where: str) -> Condition:
+        if operator.negates:
+            return Not(self._comparison(path, OPERATORS[operator.negates], value, where))
         self._count += 1
         if self._count > _MOST:
             raise not_allowed(_FILTER, "filter", f"holds more than {_MOST} comparisons")
-        if operator.negates:
-            return Not(self._comparison(path, OPERATORS[operator.negates], value, where))
         match operator.arity:
             case Arity.FLAG:
                 return self._null(path, value, where)
             case Arity.ONE:
-                return Comparison(path, _IS_NULL, 0, 0) if value is None else self._with(path, operator, [value], where)
+                is_null = value is None and operator is _EQ
+                return Comparison(path, _IS_NULL, 0, 0) if is_null else self._with(path, operator, [value], where)
             case Arity.TWO:
                 return self._with(path, operator, self._list(value, where, exactly=2), where)
             case Arity.MANY:

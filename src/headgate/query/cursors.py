@@ -46,16 +46,19 @@ class Cursors:
     def read(self, cursor: str, listing: Listing, where: str) -> tuple[Any, ...]:
         """The values of the order's fields that a cursor holds. An error if it was not made for this order."""
         body = self._checked(cursor, _purpose(listing), where)
-        return tuple(_read(key, value) for key, value in zip(listing.order, orjson.loads(body), strict=True))
+        try:
+            return tuple(_read(key, value) for key, value in zip(listing.order, orjson.loads(body), strict=True))
+        except ValueError:  # a field is of another kind than when the cursor was written
+            raise _stranger(where) from None
 
     def write_place(self, purpose: str, place: int) -> str:
         """The cursor of a place in a list whose items have no key to go on from."""
         body = str(place).encode()
-        return _text(self._tag(body, purpose.encode()) + body)
+        return _text(self._tag(body, _place_purpose(purpose)) + body)
 
     def read_place(self, cursor: str, purpose: str, where: str) -> int:
         """The place that such a cursor holds."""
-        return int(self._checked(cursor, purpose.encode(), where))
+        return int(self._checked(cursor, _place_purpose(purpose), where))
 
     def _checked(self, cursor: str, purpose: bytes, where: str) -> bytes:
         """What a cursor holds, if it is whole and was made for this purpose."""
@@ -64,11 +67,9 @@ class Cursors:
         except (binascii.Error, UnicodeEncodeError):
             raw = b""
         tag, body = raw[:_TAG], raw[_TAG:]
-        if len(cursor) > _LONGEST or not hmac.compare_digest(tag, self._tag(body, purpose)):
-            raise Invalid(
-                where,
-                "it is no cursor of this list and order: give one that a page of the same 'sort' gave, unchanged",
-            )
+        is_whole = len(cursor) <= _LONGEST and _text(raw) == cursor  # the same bytes can be written in several ways
+        if not is_whole or not hmac.compare_digest(tag, self._tag(body, purpose)):
+            raise _stranger(where)
         return body
 
     def _tag(self, body: bytes, purpose: bytes) -> bytes:
@@ -77,6 +78,16 @@ class Cursors:
 
 def _text(raw: bytes) -> str:
     return binascii.b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode()
+
+
+def _stranger(where: str) -> Invalid:
+    return Invalid(
+        where, "it is no cursor of this list and order: give one that a page of the same 'sort' gave, unchanged"
+    )
+
+
+def _place_purpose(name: str) -> bytes:
+    return f"{name}\x00\x00".encode()
 
 
 def _purpose(listing: Listing) -> bytes:
@@ -100,7 +111,7 @@ _SIMPLE: Final[Mapping[type, Callable[[Any], object]]] = {
     datetime: datetime.isoformat,
     date: date.isoformat,
     time: time.isoformat,
-    Decimal: str,
+    Decimal: lambda value: format(value, "f"),
     bytes: lambda value: base64.b64encode(value).decode(),
     int: str,  # one that is too large for JSON
 }

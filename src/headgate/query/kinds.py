@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 from uuid import UUID
 
 from headgate.protocol.inspection import MAX_SAFE_INTEGER
@@ -17,6 +17,7 @@ from headgate.protocol.inspection import MAX_SAFE_INTEGER
 __all__ = ["Kind", "fold", "utc"]
 
 _INTEGER: Final = re.compile(r"[+-]?\d{1,40}\Z")
+_TOO_LARGE: Final = 10**61
 _DECIMAL: Final = re.compile(r"[+-]?(\d{1,60}(\.\d{0,60})?|\.\d{1,60})\Z")
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:?\d\d)?\Z")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d\Z")
@@ -51,8 +52,14 @@ def _integer(value: object) -> int:
     raise ValueError
 
 
+def _is_finite(value: object) -> TypeGuard[int | float]:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _TOO_LARGE
+
+
 def _number(value: object) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if _is_finite(value):
         return float(value)
     if isinstance(value, str) and _DECIMAL.match(value):
         return float(value)
@@ -62,7 +69,7 @@ def _number(value: object) -> float:
 def _decimal(value: object) -> Decimal:
     if isinstance(value, Decimal) and value.is_finite():
         return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if _is_finite(value):
         return Decimal(str(value))
     if isinstance(value, str) and _DECIMAL.match(value):
         try:

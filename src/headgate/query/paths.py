@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from headgate.query.caches import keep
 from headgate.query.collections import COMPUTED, Catalog, Collection, Relationship
 from headgate.query.kinds import Kind
 from headgate.query.refusals import not_allowed, unknown_name
@@ -14,7 +15,6 @@ __all__ = ["Resolver"]
 _KEY: Final = re.compile(r"[^\"\\\x00-\x1f]{1,100}\Z")
 _LONGEST: Final = 500
 _MOST_HOPS: Final = 5
-_MOST_CACHED: Final = 10_000
 
 
 class Resolver:
@@ -28,10 +28,7 @@ class Resolver:
         """The path that a text names, or an error that says what is near and what is valid."""
         found = self._paths.get((collection, text))
         if found is None:
-            found = self._resolve(collection, text, where)
-            if len(self._paths) >= _MOST_CACHED:
-                self._paths.clear()
-            self._paths[collection, text] = found
+            found = keep(self._paths, (collection, text), self._resolve(collection, text, where))
         return found
 
     def _resolve(self, start: Collection, text: str, where: str) -> Path:
@@ -45,7 +42,8 @@ class Resolver:
             if part == COMPUTED and len(rest) == 1 and rest[0] in here.computed:
                 return Path(text, here, here.computed_fields[rest[0]], tuple(hops), True)
             relationship = here.relationships.get(part)
-            if relationship is None or not rest or len(hops) == _MOST_HOPS:
+            target = relationship and self.catalog.get(relationship.target)
+            if relationship is None or target is None or len(hops) == _MOST_HOPS:
                 break
             if relationship.many:
                 raise not_allowed(
@@ -55,7 +53,7 @@ class Resolver:
                     "or use query_relationships",
                 )
             hops.append(relationship)
-            here = self.catalog[relationship.target]
+            here = target
         raise unknown_name(where, "field", text, self.names(start))
 
     @staticmethod
@@ -77,5 +75,6 @@ class Resolver:
         yield from collection.fields
         yield from (f"{COMPUTED}.{name}" for name in collection.computed)
         for name, relationship in collection.relationships.items():
-            if not relationship.many:
-                yield from (f"{name}.{one}" for one in self.catalog[relationship.target].fields)
+            target = self.catalog.get(relationship.target)
+            if target is not None and not relationship.many:
+                yield from (f"{name}.{one}" for one in target.fields)

@@ -16,8 +16,9 @@ from headgate.query.backends import Backend
 from headgate.query.collections import Catalog, Collection
 from headgate.query.cursors import Cursors
 from headgate.query.keys import cursor_key
+from headgate.query.paging import QueryOptions
 from headgate.query.paths import Resolver
-from headgate.query.reading import QueryOptions, Reader
+from headgate.query.reading import Reader
 
 __all__ = ["Collections"]
 

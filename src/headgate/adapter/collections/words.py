@@ -7,8 +7,9 @@ from headgate.adapter.operations import Example
 from headgate.query.collections import COMPUTED, Collection, Field
 from headgate.query.kinds import Kind
 from headgate.query.operators import COMBINERS, OPERATORS, operators_for
-from headgate.query.reading import QueryOptions, Reader, groupable, numeric
+from headgate.query.paging import QueryOptions
 from headgate.query.shapes import Function
+from headgate.query.summarizing import groupable, numeric, sortable
 
 __all__ = ["collection_info", "describe_listing", "examples_of_listing", "features_of"]
 
@@ -78,12 +79,11 @@ def computed_infos(collection: Collection) -> list[dict[str, object]]:
 
 def examples_of_listing(collection: Collection, *, searching: bool) -> tuple[Example, ...]:
     """Requests that combine several controls."""
-    sortable = Reader.sortable(collection)
     params: dict[str, Any] = {"query": "words to look for"} if searching else {}
     chosen = _telling(collection)
     if chosen:
         params["filter"] = chosen
-    order = _best_order(collection, [name for name in sortable if name not in collection.key])
+    order = _best_order(collection, [name for name in sortable(collection) if name not in collection.key])
     if order and not searching:
         params["sort"] = {"field": order, "order": "desc"}
     params |= {"fields": "minimal", "first": 10}
@@ -141,7 +141,7 @@ def collection_info(collection: Collection, options: QueryOptions) -> dict[str, 
         "key": list(collection.key),
         "fields": [_field_info(field) for field in collection.fields.values()],
         "computed_fields": computed_infos(collection),
-        "sort_fields": Reader.sortable(collection),
+        "sort_fields": sortable(collection),
         "search_fields": list(collection.searchable),
         "presets": {name: list(paths) for name, paths in collection.presets.items()},
         "relationships": [

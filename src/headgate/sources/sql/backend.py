@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from headgate.protocol.results import Notice
 from headgate.query.backends import Change, Changed, Edge, Fetched, Groups, Key, Row
+from headgate.query.caches import keep
 from headgate.query.collections import Collection, Relationship
 from headgate.query.paths import Resolver
 from headgate.query.shapes import AggregateShape, Listing, Path
@@ -20,9 +21,6 @@ from headgate.sources.sql.writes import Writer
 
 __all__ = ["SqlBackend"]
 
-T = TypeVar("T")
-
-_MOST_CACHED: Final = 2000
 _LARGE: Final = 100_000
 """Rows from which on a search without an index is told of."""
 
@@ -88,7 +86,7 @@ class SqlBackend:
         """A page, by one statement."""
         prepared = self._listings.get(listing)
         if prepared is None:
-            prepared = _kept(self._listings, listing, self.prepare(self.compiler.listing(listing)))
+            prepared = keep(self._listings, listing, self.prepare(self.compiler.listing(listing)))
         started = time.perf_counter()
         with explained(self.schema.tables[listing.collection.name]):
             rows = await self.database.fetch(
@@ -110,7 +108,7 @@ class SqlBackend:
         prepared = self._summaries.get(shape)
         if prepared is None:
             made = [(self.prepare(statement), places) for statement, places in self.compiler.summaries(shape)]
-            prepared = _kept(self._summaries, shape, made)
+            prepared = keep(self._summaries, shape, made)
         found: dict[int, Groups] = {}
         for one, places in prepared:
             with explained(self.schema.tables[shape.collection.name]):
@@ -179,13 +177,6 @@ class SqlBackend:
         if bind is None:
             return lambda values, _limit, _offset: values[slot]
         return lambda values, _limit, _offset: bind(values[slot])
-
-
-def _kept(cache: dict[Any, T], shape: Any, made: T) -> T:
-    if len(cache) >= _MOST_CACHED:
-        cache.clear()
-    cache[shape] = made
-    return made
 
 
 def _split(shape: AggregateShape, places: Sequence[int], rows: Sequence[Row]) -> dict[int, Groups]:
