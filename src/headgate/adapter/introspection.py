@@ -42,13 +42,16 @@ CONVENTIONS: Final[Mapping[str, str]] = {
     "numbers": "integers beyond 2^53-1 and exact decimals are strings, in requests and answers.",
     "binary": "base64 with padding; '<name>_encoding' and '<name>_mime_type' stand beside it.",
     "text": "UTF-8; a JSON text where an object or array is declared is read as such, with a warning.",
-    "batch": "{'operations': [{'operation': …, 'params': …}, …]} in one tool, in order; one failure stops no other.",
+    "batch": "{'operations': [{'operation': …, 'params': …}, …]} in one tool, in order; one failure stops no other. "
+    "With 'transaction': true beside it, where a database is behind, all are kept or none.",
 }
 """What the specification wants an adapter to document of its data (Spec 4.7, 10.3)."""
 
 EXTENSIONS: Final = (
     *(f"introspect query '{query}'" for query in QUERIES[2:]),
     "introspect parameters 'first' and 'after', and 'page' in _protocol: long lists come in pages",
+    "'transaction' beside 'operations' in a batch: kept together, or undone together",
+    "operators of filters, such as {field: {gte: 1}}, and the combiners 'and', 'or' and 'not'",
     "'problems' in the details of an error: every fault of a request at once",
     "'headgate/requestId' and 'headgate/sessionId' in the _meta of MCP's result, when a call fails",
     "warning 'VALIDATION_STRINGIFIED_WARNING': a JSON text was read as the object or array that it holds",

@@ -28,7 +28,7 @@ from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.protocol.suggestions import did_you_mean, nearest
-from headgate.server.descriptions import INPUT_SCHEMA, ToolCard, tool_cards
+from headgate.server.descriptions import ToolCard, input_schema, tool_cards
 from headgate.server.edge import Edge
 from headgate.server.jsonrpc import tool_result
 from headgate.server.messages import max_message_size
@@ -97,7 +97,7 @@ class McpServer(Server[Session]):
         exposure = self.engine.options.exposure
         cards = tool_cards(self.engine.introspector.operations, exposure, self.settings.index_tokens)
         self._families: Mapping[str, str | None] = {card.name: card.family for card in cards}
-        self._tools = types.ListToolsResult(tools=[_tool(card) for card in cards])
+        self._tools = types.ListToolsResult(tools=[_tool(card, input_schema(adapter)) for card in cards])
 
     @property
     def tool_names(self) -> list[str]:
@@ -289,11 +289,11 @@ def _result(reply: Reply, session: Session, structured: bool) -> dict[str, Any]:
     return result
 
 
-def _tool(card: ToolCard) -> types.Tool:
+def _tool(card: ToolCard, schema: dict[str, Any]) -> types.Tool:
     return types.Tool(
         name=card.name,
         description=card.description,
-        input_schema=dict(INPUT_SCHEMA),
+        input_schema=schema,
         annotations=types.ToolAnnotations(read_only_hint=card.read_only, destructive_hint=card.destructive),
     )
 

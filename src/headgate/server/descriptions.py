@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from headgate.adapter.adapter import Adapter
 from headgate.adapter.exposure import Exposure
 from headgate.adapter.introspection import INTROSPECT
 from headgate.adapter.operations import Operation
@@ -13,7 +14,7 @@ from headgate.protocol.names import singular
 from headgate.protocol.profiles import Mode
 from headgate.server.tokens import estimate
 
-__all__ = ["INPUT_SCHEMA", "ToolCard", "default_budget", "tool_cards"]
+__all__ = ["INPUT_SCHEMA", "ToolCard", "default_budget", "input_schema", "tool_cards"]
 
 INPUT_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -24,6 +25,15 @@ INPUT_SCHEMA: Final[Mapping[str, Any]] = {
     },
 }
 """One shape for every tool, without required fields or unions, which some hosts refuse: the server validates."""
+
+
+def input_schema(adapter: Adapter) -> dict[str, Any]:
+    """What a tool takes; where changes can be undone, a batch may also be kept or undone together."""
+    if not adapter.collections.transactions:
+        return dict(INPUT_SCHEMA)
+    together = {"transaction": {"type": "boolean", "description": "All operations or none."}}
+    return {**INPUT_SCHEMA, "properties": {**INPUT_SCHEMA["properties"], **together}}
+
 
 _BUDGET: Final = {Mode.SEMANTIC: 600, Mode.SINGLE: 200, Mode.ALL: 600}
 
