@@ -11,19 +11,25 @@ PUBLIC = [
     "Adapter",
     "AdapterError",
     "AqlError",
+    "Backend",
     "Binary",
     "Caller",
     "Category",
+    "Collection",
+    "Computed",
     "Concurrency",
     "Conflict",
     "Context",
+    "DatabaseOptions",
     "Denied",
     "Deprecated",
     "Engine",
     "EngineOptions",
     "Example",
     "Family",
+    "Field",
     "Invalid",
+    "Kind",
     "Limits",
     "Mode",
     "NotFound",
@@ -33,7 +39,9 @@ PUBLIC = [
     "Patch",
     "Profile",
     "RateLimited",
+    "Relationship",
     "Session",
+    "SqlSettings",
     "Unavailable",
     "VersionMismatch",
     "__version__",
@@ -41,6 +49,7 @@ PUBLIC = [
     "mcp_server",
     "merge",
     "require_match",
+    "sql_adapter",
     "with_etag",
 ]
 
@@ -65,6 +74,20 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_headgate_imports_nothing_heavy() -> None:
-    script = "import sys, headgate; print([name for name in ('mcp', 'pydantic', 'anyio') if name in sys.modules])"
+    assert loaded_by("import headgate") & {"mcp", "pydantic", "anyio", "orjson", "sqlalchemy"} == set()
+
+
+@pytest.mark.parametrize("name", ["Adapter", "Backend", "Collection", "Computed", "Field", "Kind", "Relationship"])
+def test_an_adapter_without_a_database_does_without_what_databases_need(name: str) -> None:
+    assert loaded_by(f"from headgate import {name}") & {"sqlalchemy", "psycopg", "sqlite3"} == set()
+
+
+def test_settings_of_a_database_are_read_without_one() -> None:
+    assert "sqlalchemy" not in loaded_by("from headgate import SqlSettings; SqlSettings.of({'exclude': ['log']})")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The packages that are loaded once a statement has run in a fresh process."""
+    script = f"import sys; {statement}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    return set(done.stdout.split())

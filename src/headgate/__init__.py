@@ -30,25 +30,37 @@ if TYPE_CHECKING:
     from headgate.protocol.limits import Limits
     from headgate.protocol.merge import merge
     from headgate.protocol.profiles import Family, Mode, Profile
+    from headgate.query.backends import Backend
+    from headgate.query.collections import Collection, Computed, Field, Relationship
+    from headgate.query.kinds import Kind
     from headgate.server.binding import mcp_server
+    from headgate.sources.sql.connections import DatabaseOptions
+    from headgate.sources.sql.settings import SqlSettings
+    from headgate.sources.sql.source import sql_adapter
 
 __all__ = [
     "Adapter",
     "AdapterError",
     "AqlError",
+    "Backend",
     "Binary",
     "Caller",
     "Category",
+    "Collection",
+    "Computed",
     "Concurrency",
     "Conflict",
     "Context",
+    "DatabaseOptions",
     "Denied",
     "Deprecated",
     "Engine",
     "EngineOptions",
     "Example",
     "Family",
+    "Field",
     "Invalid",
+    "Kind",
     "Limits",
     "Mode",
     "NotFound",
@@ -58,7 +70,9 @@ __all__ = [
     "Patch",
     "Profile",
     "RateLimited",
+    "Relationship",
     "Session",
+    "SqlSettings",
     "Unavailable",
     "VersionMismatch",
     "__version__",
@@ -66,6 +80,7 @@ __all__ = [
     "mcp_server",
     "merge",
     "require_match",
+    "sql_adapter",
     "with_etag",
 ]
 
@@ -94,7 +109,13 @@ _HOMES = {
     "headgate.protocol.limits": ("Limits",),
     "headgate.protocol.merge": ("merge",),
     "headgate.protocol.profiles": ("Family", "Mode", "Profile"),
+    "headgate.query.backends": ("Backend",),
+    "headgate.query.collections": ("Collection", "Computed", "Field", "Relationship"),
+    "headgate.query.kinds": ("Kind",),
     "headgate.server.binding": ("mcp_server",),
+    "headgate.sources.sql.connections": ("DatabaseOptions",),
+    "headgate.sources.sql.settings": ("SqlSettings",),
+    "headgate.sources.sql.source": ("sql_adapter",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
