@@ -93,6 +93,6 @@ class Backend(Protocol):
 def merged(field: Field, before: Mapping[str, Any], value: Any) -> Any:
     """The value that a field gets: JSON objects merge, fields that only grow are added to, all else is replaced."""
     old = before.get(field.name)
-    if field.access is Access.APPEND and old is not None and value is not None:
-        return old + value
+    if field.access is Access.APPEND and old is not None:
+        return old if value is None else old + value
     return merge(old, value) if field.kind is Kind.JSON else value

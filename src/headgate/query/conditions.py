@@ -168,8 +168,8 @@ class _Reader:
             raise not_allowed(
                 where,
                 path.text,
-                "lies inside JSON: compare it with texts, numbers or booleans, all of one type that "
-                f"'{operator.name}' can compare",
+                "lies inside JSON: compare it with texts, numbers or booleans, all of one type, which "
+                f"'{operator.name}' must be able to compare",
             )
         return Field(name=path.field.name, kind=kind), kind.word
 

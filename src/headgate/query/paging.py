@@ -10,14 +10,14 @@ from headgate.query.cursors import Cursors
 from headgate.query.refusals import contradiction, not_allowed
 from headgate.query.shapes import Direction, Listing, Paging, Path, Query, Window
 
-__all__ = ["PageReader", "QueryOptions", "seeking"]
+__all__ = ["PAGING", "PageReader", "QueryOptions", "seeking"]
 
 _STYLES: Final[Mapping[Paging, tuple[str, ...]]] = {
     Paging.CURSOR: ("first", "after", "last", "before", "edges"),
     Paging.OFFSET: ("limit", "offset"),
     Paging.PAGE: ("page", "page_size"),
 }
-_PAGING: Final = tuple(name for names in _STYLES.values() for name in names)
+PAGING: Final = tuple(name for names in _STYLES.values() for name in names)
 _PAIRS: Final = (
     ("first", "last", "take a page from one end"),
     ("first", "before", "'before' goes with 'last'"),
@@ -43,7 +43,7 @@ class PageReader:
 
     def window(self, params: Mapping[str, Any], listing: Listing) -> tuple[Window, tuple[Notice, ...]]:
         """The window that is asked for, and a warning if it is larger than a page may be."""
-        used = [name for name in _PAGING if params.get(name) is not None]
+        used = [name for name in PAGING if params.get(name) is not None and params[name] is not False]
         if not used:
             return Window(Paging.CURSOR, self.options.page_size), ()
         style = _style(used)
@@ -104,7 +104,7 @@ def _size(params: Mapping[str, Any], default: int) -> tuple[int, str]:
 def _clamped(name: str, wanted: int, most: int) -> Notice:
     return Notice(
         "VALIDATION_TRUNCATED_WARNING",
-        f"'{name}' was {wanted}; a page has {most} items at most. Go on with the cursor or page that follows",
+        f"'{name}' was {wanted}; a page has no more than {most} items. Go on with the cursor or page after it",
         {"field": name, "original_count": wanted, "truncated_count": most, "limit": most},
         "low",
     )

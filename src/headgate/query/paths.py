@@ -42,7 +42,7 @@ class Resolver:
             if part == COMPUTED and len(rest) == 1 and rest[0] in here.computed:
                 return Path(text, here, here.computed_fields[rest[0]], tuple(hops), True)
             relationship = here.relationships.get(part)
-            target = relationship and self.catalog.get(relationship.target)
+            target = self.catalog.get(relationship.target) if relationship else None
             if relationship is None or target is None or len(hops) == _MOST_HOPS:
                 break
             if relationship.many:

@@ -10,7 +10,7 @@ from headgate.query.caches import keep
 from headgate.query.collections import Collection
 from headgate.query.conditions import read_filter
 from headgate.query.cursors import Cursors
-from headgate.query.paging import PageReader, QueryOptions, seeking
+from headgate.query.paging import PAGING, PageReader, QueryOptions, seeking
 from headgate.query.paths import Resolver
 from headgate.query.refusals import not_allowed, unknown_name, wrong_type
 from headgate.query.selecting import Selector
@@ -21,6 +21,7 @@ __all__ = ["Asked", "Reader"]
 
 _WORD: Final = re.compile(r'"([^"]*)"|(\S+)')
 _MOST_WORDS: Final = 20
+_OF_ITEMS: Final = ("fields", "preset", "sort", *PAGING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,14 @@ class Reader:
         summaries = None
         if aggregate is not None:
             summaries = self._summaries.summaries(aggregate, collection, condition, text, tuple(values))
-            if not params.get("include_items"):
+            if not params.get("include_items") and not any(params.get(name) is not None for name in _OF_ITEMS):
                 return Asked(None, summaries)
         selection = self.selection(collection, params.get("fields"), params.get("preset"), default_preset)
         order, columns = self._outline(sort, collection, text, selection)
         listing = Listing(collection, columns, condition, text, order)
         window, warnings = self._pages.window(params, listing)
+        if summaries is not None and not params.get("include_items"):
+            return Asked(None, summaries)  # what was said of the items was right, and they are not asked for
         return Asked(seeking(listing, values, window, selection), summaries, warnings)
 
     def _outline(

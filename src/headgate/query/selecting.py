@@ -57,20 +57,23 @@ class Selector:
         """A path; a relationship alone stands for what is essential of its item."""
         start, _, last = name.rpartition(".")
         owner = self._owner(collection, start)
-        relationship = owner.relationships.get(last) if owner else None
-        if relationship is None or relationship.many:
+        target = self._one_step(owner, last)
+        if target is None:
             yield self.resolver.path(collection, name, "fields")
             return
-        for field in self.resolver.catalog[relationship.target].presets[MINIMAL]:
+        for field in target.presets[MINIMAL]:
             yield self.resolver.path(collection, f"{name}.{field}", "fields")
 
     def _owner(self, collection: Collection, start: str) -> Collection | None:
+        here: Collection | None = collection
         for hop in start.split(".") if start else ():
-            relationship = collection.relationships.get(hop)
-            if relationship is None or relationship.many:
-                return None
-            collection = self.resolver.catalog[relationship.target]
-        return collection
+            here = self._one_step(here, hop)
+        return here
+
+    def _one_step(self, here: Collection | None, name: str) -> Collection | None:
+        """Where a to-one relationship leads, if it is one."""
+        relationship = here.relationships.get(name) if here else None
+        return None if relationship is None or relationship.many else self.resolver.catalog.get(relationship.target)
 
     def columns(
         self, selection: tuple[Path, ...], order: Sequence[SortKey], collection: Collection

@@ -77,7 +77,7 @@ class SummaryReader:
             path.field.kind.row.numeric if function in (Function.SUM, Function.AVG) else path.field.kind.row.ordered
         )
         if not is_fit or path.keys or not path.field.filterable:
-            fit = numeric(collection) if function in (Function.SUM, Function.AVG) else sortable(collection)
+            fit = numeric(collection) if function in (Function.SUM, Function.AVG) else comparable(collection)
             raise not_allowed(f"{where}.{name}", path.text, f"has no {name}", fit)
         return function, path
 
@@ -91,6 +91,12 @@ def sortable(collection: Collection) -> list[str]:
     """The fields that the items of a collection can be put in order by."""
     computed = (f"{COMPUTED}.{name}" for name, one in collection.computed_fields.items() if one.can_sort)
     return [*(name for name, one in collection.fields.items() if one.can_sort), *computed]
+
+
+def comparable(collection: Collection) -> list[str]:
+    """The fields of which there is a least and a greatest value."""
+    both = {**collection.fields, **{f"{COMPUTED}.{name}": one for name, one in collection.computed_fields.items()}}
+    return [name for name, one in both.items() if one.kind.row.ordered and one.filterable]
 
 
 def groupable(collection: Collection) -> list[str]:

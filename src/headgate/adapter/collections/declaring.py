@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from headgate.adapter.collections.memory import without_absent
 from headgate.adapter.hints import Hint, hint_for
 from headgate.adapter.parameters import SENSITIVE, Schema
 from headgate.adapter.schemas import dereference
@@ -74,7 +75,7 @@ def declared_collection(model: Any, said: Declaration) -> tuple[Collection, Type
             searchable=tuple(_texts(fields, said) if said.search is None else said.search),
             description=said.description if said.description is not None else str(schema.get("description", "")),
             version=said.version,
-            item=adapter.validate_python,
+            item=lambda item: adapter.validate_python(without_absent(fields, item)),
         ),
         adapter,
     )

@@ -17,7 +17,7 @@ from headgate.query.kinds import Kind
 from headgate.query.memory import Item, list_items, summarize_items
 from headgate.query.shapes import AggregateShape, Listing
 
-__all__ = ["Holder", "Holdings", "MemoryBackend"]
+__all__ = ["Holder", "Holdings", "MemoryBackend", "without_absent"]
 
 Holdings: TypeAlias = MutableSequence[Any] | MutableMapping[Any, Any] | Callable[[], Sequence[Any]] | Sequence[Any]
 
@@ -50,7 +50,7 @@ class Holder:
     def thing(self, item: Mapping[str, Any]) -> Any:
         """The object that has these fields."""
         try:
-            return self.model.validate_python(dict(item))
+            return self.model.validate_python(without_absent(self.collection.fields, item))
         except ValidationError as error:
             place = ".".join(map(str, error.errors()[0]["loc"]))
             raise Invalid(place or self.collection.singular, "the item would not be complete or consistent") from None
@@ -64,6 +64,11 @@ class Holder:
         held = self.holdings
         pairs = held.items() if isinstance(held, Mapping) else enumerate(self.objects())
         return next((place for place, thing in pairs if self.key_of(self.item(thing)) == key), None)
+
+
+def without_absent(fields: Mapping[str, Field], item: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that an item has: null stands for one that may be missing but has no null among its values."""
+    return {name: value for name, value in item.items() if value is not None or fields[name].nullable}
 
 
 def inner(field: Field, value: Any) -> Any:
@@ -148,7 +153,9 @@ class MemoryBackend:
         end = self._holders[relationship.target]
         targets: dict[Key, list[Key]] = {}
         for item in self._items(relationship.target):
-            targets.setdefault(tuple(item[name] for name in relationship.remote), []).append(end.key_of(item))
+            values = tuple(item[name] for name in relationship.remote)
+            if None not in values:
+                targets.setdefault(values, []).append(end.key_of(item))
         start = self._holders[collection.name]
         edges = [
             Edge(start.key_of(item), target)

@@ -182,8 +182,8 @@ class CollectionOperations:
         """One item with its version, which depends on all of its fields."""
         collection = self.collection
         selection = self.reader.selection(collection, fields, preset, FULL)
-        whole = self.reader.selection(collection, FULL, None, FULL)
-        everything = self.reader.selection(collection, [path.text for path in selection], FULL, FULL)
+        whole = self.reader.selection(collection, list(collection.fields), None, FULL)
+        everything = tuple(dict.fromkeys((*selection, *whole)))
         query = self.reader.one(collection, key, everything)
         fetched = await self.backend.fetch(query.listing, query.values, 1)
         if not fetched.rows:

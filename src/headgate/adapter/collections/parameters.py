@@ -176,4 +176,5 @@ def input_parameter(collection: Collection) -> Parameter:
 def _changing(field: Field) -> Schema:
     if field.access in (Access.NEVER, Access.ONCE):
         return {**field_schema(field), "readOnly": True, "not": {}}
-    return nullable_schema(field) if field.nullable else field_schema(field)
+    can_end = field.nullable and field.access is not Access.APPEND
+    return nullable_schema(field) if can_end else field_schema(field)
