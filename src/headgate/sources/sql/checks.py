@@ -50,7 +50,7 @@ class _Token:
 _TOKEN: Final = re.compile(
     r"""\s*(?:
         (?P<string>(?:_\w+)?[NE]?'(?:[^']|'')*')
-      | (?P<quoted>"(?:[^"]|"")+"|`[^`]+`|\[(?!\])[A-Za-z_][^\]]*\])
+      | (?P<quoted>"(?:[^"]|"")+"|`(?:[^`]|``)+`|\[(?!\])[A-Za-z_][^\]]*\])
       | (?P<number>\d+(?:\.\d*)?|\.\d+)
       | (?P<word>[^\W\d][\w$]*)
       | (?P<sign>::|<=|>=|<>|!=|==|\|\||.)
@@ -193,7 +193,8 @@ def _single(tokens: Sequence[_Token]) -> Iterator[Rule]:
 
 
 def _name(token: _Token) -> str:
-    return token.text.lower() if token.kind == "word" else token.text[1:-1].lower()
+    quote = "" if token.kind == "word" else token.text[-1]
+    return (token.text[1:-1].replace(quote * 2, quote) if quote else token.text).lower()
 
 
 def _literals(tokens: Sequence[_Token]) -> tuple[Literal, ...]:

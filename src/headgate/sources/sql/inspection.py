@@ -31,6 +31,8 @@ _QUESTIONS: Final[Mapping[str, tuple[_Many, _One]]] = {
 """What is asked of all tables, and how one is asked if the answer for all fails because of one."""
 
 _ONLY_OF_TABLES: Final = frozenset(_QUESTIONS) - {"columns", "comment"}
+_BACKTICKS: Final = ("mysql", "mariadb")
+_NAMES: Final = frozenset({"name", "column_names", "constrained_columns", "referred_columns", "referred_table"})
 _PARTIAL: Final = ("postgresql_where", "sqlite_where")
 
 
@@ -77,11 +79,12 @@ class _Asked:
         kind = ObjectKind.TABLE if question in _ONLY_OF_TABLES else ObjectKind.ANY
         many, one = _QUESTIONS[question]
         try:
-            return {name: answer for (_, name), answer in many(self.inspector, self.schema, kind=kind).items()}
+            found = {name: answer for (_, name), answer in many(self.inspector, self.schema, kind=kind).items()}
         except NotImplementedError:
             return {}
         except SQLAlchemyError:
-            return dict(self._one_by_one(one, kind))
+            found = dict(self._one_by_one(one, kind))
+        return _unescaped(found) if self.connection.dialect.name in _BACKTICKS else found
 
     def _one_by_one(self, ask: _One, kind: ObjectKind) -> Iterator[tuple[str, Any]]:
         self.connection.rollback()
@@ -125,6 +128,15 @@ class _Asked:
         schema = found["referred_schema"]
         target: TableId = ("" if schema in (None, self.usual) else str(schema), found["referred_table"])
         return ForeignKey(tuple(found["constrained_columns"]), target, tuple(found["referred_columns"]))
+
+
+def _unescaped(found: Any, is_name: bool = False) -> Any:
+    """What SQLAlchemy reads of MySQL, with a backtick in a name where it leaves the two that stand for one."""
+    if isinstance(found, dict):
+        return {key: _unescaped(value, key in _NAMES) for key, value in found.items()}
+    if isinstance(found, list):
+        return [_unescaped(value, is_name) for value in found]
+    return found.replace("``", "`") if is_name and isinstance(found, str) else found
 
 
 def _reason(error: SQLAlchemyError) -> str:
