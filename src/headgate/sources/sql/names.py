@@ -23,6 +23,7 @@ __all__ = [
     "name_collections",
     "snake_case",
     "unlike",
+    "why_reserved",
 ]
 
 LONGEST_COLLECTION: Final = 50
@@ -94,8 +95,14 @@ def field_names(
 
 def _field(column: str, place: int, is_key: bool) -> str:
     name = snake_case(column) or f"field_{place}"
-    is_reserved = name in COMBINERS or (is_key and name in _PARAMETERS)
-    return f"{name}_value" if is_reserved else name
+    return f"{name}_value" if why_reserved(name, is_key) else name
+
+
+def why_reserved(name: str, is_key: bool) -> str:
+    """Why a field cannot have a name; empty if it can."""
+    if name in COMBINERS:
+        return "has a meaning in filters"
+    return "is a parameter beside keys" if is_key and name in _PARAMETERS else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,7 @@ _ONE: Final = (
 )
 """Endings for many and for one, in the order in which they are tried."""
 
+_SHORTEST_PLURAL: Final = 3
 _SINGULARS: Final[Mapping[str, str]] = MappingProxyType({**{many: one for one, many in _IRREGULAR.items()}, **_ALSO})
 _NOUN: Final = re.compile(
     r"(?P<before>.*?)(?P<noun>[a-z]+)(?P<after>[0-9_]*(?:(?<=_)(?:above|below|by|for|from|in|of|on|per|to|with)_.+)?)\Z"
@@ -196,7 +197,7 @@ def _many(word: str) -> str:
 
 
 def _one(word: str) -> str:
-    if word in _ALIKE or word in _ENDS_IN_S:
+    if word in _ALIKE or word in _ENDS_IN_S or len(word) < _SHORTEST_PLURAL:
         return word
     return _SINGULARS.get(word) or _compound(word, _COMPOUND_ONE) or _by_ending(word, _ONE)
 

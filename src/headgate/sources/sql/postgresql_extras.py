@@ -12,7 +12,11 @@ from headgate.sources.sql.facts import IndexFacts
 __all__ = ["read_extras"]
 
 _TABLES: Final = text("""
-    SELECT c.oid, c.relname, c.relkind, c.reltuples, c.relispartition,
+    SELECT c.oid, c.relname, c.relkind, c.reltuples,
+           c.relispartition
+               OR EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhrelid = c.oid)
+                   AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0
+                                       AND NOT a.attisdropped AND a.attinhcount = 0),
            has_table_privilege(c.oid, 'SELECT'),
            has_table_privilege(c.oid, 'INSERT') OR has_table_privilege(c.oid, 'UPDATE')
                OR has_table_privilege(c.oid, 'DELETE') OR has_any_column_privilege(c.oid, 'INSERT, UPDATE'),

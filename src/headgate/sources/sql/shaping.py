@@ -18,7 +18,7 @@ from headgate.sources.sql.checks import Bound, Rule, rules_of
 from headgate.sources.sql.column_kinds import Meaning, meaning_of
 from headgate.sources.sql.facts import ColumnFacts, TableFacts
 from headgate.sources.sql.literals import constant
-from headgate.sources.sql.names import CollectionName, field_names, is_faithful
+from headgate.sources.sql.names import CollectionName, field_names, is_faithful, why_reserved
 from headgate.sources.sql.settings import FieldSettings, TableSettings, unknown
 from headgate.sources.sql.sqlite_types import sqlite_meaning
 
@@ -112,7 +112,7 @@ def shaped(facts: TableFacts, settings: TableSettings, name: CollectionName, dia
     key = _key(facts, settings, [column.name for column in shown if _can_be_key(meanings[column.name])], where)
     chosen = {column: one.name for column, one in settings.fields.items() if one.name}
     names = field_names([column.name for column in shown], key, chosen)
-    _check_names(names, where)
+    _check_names(names, chosen, key, where)
     version = settings.version or _version(shown, meanings, key) if facts.writable else None
     maker = _FieldMaker(facts, settings, key, version, rules)
     fields = {names[one.name]: maker.field(one, names[one.name], meanings[one.name]) for one in shown}
@@ -131,7 +131,11 @@ def _check_columns(facts: TableFacts, settings: TableSettings, where: str) -> No
                 raise AdapterError(f"{where}.{setting}: the column '{column}' is hidden, so it cannot be named here.")
 
 
-def _check_names(names: Mapping[str, str], where: str) -> None:
+def _check_names(names: Mapping[str, str], chosen: Mapping[str, str], key: tuple[str, ...], where: str) -> None:
+    for column, name in chosen.items():
+        reason = why_reserved(name, column in key)
+        if reason:
+            raise AdapterError(f"{where}.fields.{column}.name: '{name}' {reason}; choose another.")
     twice = [name for name, count in Counter(names.values()).items() if count > 1]
     if twice:
         raise AdapterError(f"{where}.fields: two columns are named '{twice[0]}'.")
