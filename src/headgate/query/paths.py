@@ -64,7 +64,7 @@ class Resolver:
             )
         for key in path.keys:
             if not _KEY.match(key):
-                raise not_allowed(where, path.text, "names a key that is empty, too long, or has quotes in it")
+                raise not_allowed(where, path.text, "names a key which is empty, too long, or has quotes in it")
         return path
 
     def names(self, collection: Collection) -> list[str]:
