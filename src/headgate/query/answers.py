@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from headgate.protocol.results import Notice
@@ -9,6 +10,7 @@ from headgate.query.backends import Fetched, Groups, Row
 from headgate.query.caches import keep
 from headgate.query.collections import COMPUTED, Field
 from headgate.query.cursors import Cursors
+from headgate.query.kinds import utc
 from headgate.query.shapes import Direction, Paging, Path, Query, SortKey, Summaries
 
 __all__ = ["Shaper", "left_out_notice", "summaries_answer"]
@@ -232,6 +234,8 @@ def _by_group(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, datetime):
+        value = utc(value)  # a driver may give it without its zone
     return value.isoformat().replace("+00:00", "Z") if hasattr(value, "isoformat") else str(value)
 
 

@@ -120,7 +120,8 @@ class Reader:
         sorted_by = {key.path for key in keys}
         last = collection.key or (name for name, one in collection.fields.items() if one.can_sort)
         ends = (self.resolver.path(collection, name, "sort") for name in last)
-        return (*keys, *(SortKey(path) for path in ends if path not in sorted_by))
+        descending = bool(given) and keys[-1].descending  # so that an index can be read in either direction
+        return (*keys, *(SortKey(path, descending) for path in ends if path not in sorted_by))
 
     def _sort_key(self, given: object, collection: Collection, where: str) -> SortKey:
         if not isinstance(given, Mapping):

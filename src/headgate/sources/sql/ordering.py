@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import and_, case, false, or_, true, tuple_
+from sqlalchemy import case, tuple_
 
 from headgate.query.kinds import Kind
 from headgate.query.shapes import RANK, Direction, Listing, Path, SortKey
 from headgate.sources.sql.parts import Parts
 
-__all__ = ["beyond", "sorted_by"]
+__all__ = ["Stretch", "sorted_by", "stretches"]
 
 
 def _sorting(parts: Parts, path: Path) -> Any:
     return parts.rank if path is RANK else parts.words(path).ordered(parts.column(path))
 
 
-def sorted_by(parts: Parts, key: SortKey, *, backward: bool) -> list[Any]:
+def sorted_by(parts: Parts, key: SortKey, *, backward: bool, column: Any = None) -> list[Any]:
     """The expressions to sort by; null stands before everything."""
-    column = _sorting(parts, key.path)
+    column = _sorting(parts, key.path) if column is None else column
     descending = key.descending != backward
     made = column.desc() if descending else column.asc()
     if not parts.words(key.path).places_nulls or not _may_be_null(key.path):
@@ -30,18 +30,45 @@ def sorted_by(parts: Parts, key: SortKey, *, backward: bool) -> list[Any]:
     return [missing.desc() if descending else missing.asc(), made]
 
 
-def beyond(parts: Parts, shape: Listing) -> Any:
-    """That an item stands on the far side of a cursor."""
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of the order that one walk along an index can give: its condition, and how it is sorted."""
+
+    conditions: tuple[Any, ...]
+    order: tuple[Any, ...]
+
+
+def stretches(parts: Parts, shape: Listing) -> list[Stretch]:
+    """The parts that a page may be made of, one after the other; together they are all that is beyond the cursor.
+
+    One condition for all of them would be right as well, but no index could find where it begins.
+    """
     backward = shape.direction is Direction.BACKWARD
+    whole = tuple(part for key in shape.order for part in sorted_by(parts, key, backward=backward))
+    if shape.seek is None:
+        return _from_the_end(parts, shape, whole, backward=backward)
     steps = _steps(parts, shape, backward=backward)
     if _as_row(parts, steps):
         columns, bounds = [step.column for step in steps], [step.bound for step in steps]
         left, right = (columns[0], bounds[0]) if len(steps) == 1 else (tuple_(*columns), tuple_(*bounds))
-        return left < right if steps[0].descending else left > right
-    ways = []
-    for place, step in enumerate(steps):
-        ways.append(and_(*(before.same for before in steps[:place]), step.past))
-    return and_(steps[0].not_before, or_(*ways))
+        return [Stretch((left < right if steps[0].descending else left > right,), whole)]
+    made = []
+    for place in reversed(range(len(steps))):
+        same = tuple(before.same for before in steps[:place])
+        rest = tuple(step.sorted for step in steps[place:])
+        made += [Stretch((*same, way), rest) for way in steps[place].ways]
+    return made
+
+
+def _from_the_end(parts: Parts, shape: Listing, whole: tuple[Any, ...], *, backward: bool) -> list[Stretch]:
+    """The whole order; in two parts where nulls come first only because we say so, which no index knows."""
+    key = shape.order[0] if shape.order else None
+    if key is None or shape.skips or not parts.words(key.path).places_nulls or not _may_be_null(key.path):
+        return [Stretch((), whole)]
+    step = _Step(_sorting(parts, key.path), None, key.descending != backward, nullable=True)
+    rest = tuple(part for key in shape.order[1:] for part in sorted_by(parts, key, backward=backward))
+    nothing, something = Stretch((step.same,), rest), Stretch((step.column.is_not(None),), (step.sorted, *rest))
+    return [something, nothing] if step.descending else [nothing, something]
 
 
 def _as_row(parts: Parts, steps: Sequence["_Step"]) -> bool:
@@ -83,19 +110,15 @@ class _Step:
         return self.column.is_(None) if self.bound is None else self.column == self.bound
 
     @property
-    def past(self) -> Any:
-        """Beyond the cursor's value."""
-        if self.bound is None:
-            return false() if self.descending else self.column.is_not(None)
-        if not self.descending:
-            return self.column > self.bound
-        return or_(self.column < self.bound, self.column.is_(None)) if self.nullable else self.column < self.bound
+    def sorted(self) -> Any:
+        """How it is sorted where nulls and values do not meet."""
+        return self.column.desc() if self.descending else self.column.asc()
 
     @property
-    def not_before(self) -> Any:
-        """Beyond the cursor's value or equal to it: a bound that an index can start from."""
+    def ways(self) -> list[Any]:
+        """Beyond the cursor's value: with a value, and, where those come later, without one."""
         if self.bound is None:
-            return self.column.is_(None) if self.descending else true()
+            return [] if self.descending else [self.column.is_not(None)]
         if not self.descending:
-            return self.column >= self.bound
-        return or_(self.column <= self.bound, self.column.is_(None)) if self.nullable else self.column <= self.bound
+            return [self.column > self.bound]
+        return [self.column < self.bound, *([self.column.is_(None)] if self.nullable else [])]

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Dialect, Select, bindparam, func, select
+from sqlalchemy import Dialect, Select, bindparam, func, select, union_all
 from sqlalchemy.types import BigInteger, NullType, TypeEngine
 
 from headgate.query.kinds import Kind
 from headgate.query.shapes import RANK, AggregateShape, Direction, Function, Listing, Path, SortKey
 from headgate.sources.sql.full_text import FullTextWords, full_text_words
-from headgate.sources.sql.ordering import beyond, sorted_by
+from headgate.sources.sql.ordering import sorted_by, stretches
 from headgate.sources.sql.parts import Bound, Parts, computed_in
 from headgate.sources.sql.schema import Schema
 from headgate.sources.sql.words import Words, words_for
@@ -50,15 +50,28 @@ class Compiler:
         conditions = [parts.condition(shape.condition)] if shape.condition else []
         if text is not None:
             conditions.append(text)
-        if shape.seek is not None:
-            conditions.append(beyond(parts, shape))
-        backward = shape.direction is Direction.BACKWARD
-        chosen = chosen.select_from(parts.source).where(*conditions)
-        chosen = chosen.order_by(*(part for key in shape.order for part in sorted_by(parts, key, backward=backward)))
-        chosen = chosen.limit(bindparam(LIMIT, type_=BigInteger()))
+        walks = stretches(parts, shape)
+        limit = bindparam(LIMIT, type_=BigInteger())
+        pages = [
+            chosen.select_from(parts.source).where(*conditions, *walk.conditions).order_by(*walk.order).limit(limit)
+            for walk in walks
+        ]
+        made = pages[0] if len(pages) == 1 else self._one_after_the_other(shape, parts, pages).limit(limit)
         if shape.skips:
-            chosen = chosen.offset(bindparam(OFFSET, type_=BigInteger()))
-        return self.compile(chosen, parts.bounds, [_result(path, parts) for path in shape.columns])
+            made = made.offset(bindparam(OFFSET, type_=BigInteger()))
+        return self.compile(made, parts.bounds, [_result(path, parts) for path in shape.columns])
+
+    @staticmethod
+    def _one_after_the_other(shape: Listing, parts: Parts, pages: Sequence[Select[Any]]) -> Select[Any]:
+        """Several pages put together and sorted again, which are only a few rows."""
+        both = union_all(*(select(page.subquery(f"p{place}")) for place, page in enumerate(pages))).subquery("u")
+        backward = shape.direction is Direction.BACKWARD
+        order: list[Any] = []
+        for key in shape.order:
+            column = both.c[f"c{shape.columns.index(key.path)}"]
+            ordered = column if key.path is RANK else parts.words(key.path).ordered(column)
+            order += sorted_by(parts, key, backward=backward, column=ordered)
+        return select(both).order_by(*order)
 
     def summaries(self, shape: AggregateShape) -> list[tuple[Statement, list[int]]]:
         """As few statements as can be: one for all summaries of everything, one for each field that groups.

@@ -163,11 +163,6 @@ class SqliteWords(Words):
         return func.avg(column)
 
     @property
-    def compares_rows(self) -> bool:
-        """It does."""
-        return True
-
-    @property
     def places_nulls(self) -> bool:
         """They stand first by themselves."""
         return False
