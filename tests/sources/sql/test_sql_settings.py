@@ -229,3 +229,9 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_patterns_may_match_nothing_yet(shop: Engine) -> None:
     assert len(reflect(shop, SqlSettings(exclude=("*_archive",))).tables) == 4
+
+
+def test_a_table_in_which_nothing_can_be_created_is_noted(shop: Engine) -> None:
+    settings = SqlSettings.of({"tables": {"books": {"fields": {"price": {"hidden": True}, "rev": {"hidden": True}}}}})
+    told = "books: nothing can be created, because 'price' needs a value and takes none."
+    assert reflect(shop, settings).notes == (told,)

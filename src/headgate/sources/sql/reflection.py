@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.errors import AqlError
-from headgate.query.collections import Catalog, Collection, Computed, Relationship
+from headgate.query.collections import Access, Catalog, Collection, Computed, Relationship
 from headgate.query.kinds import Kind
 from headgate.query.paths import Resolver
 from headgate.sources.sql.facts import ColumnFacts, DatabaseFacts, TableFacts, TableId
@@ -110,6 +110,17 @@ def _notes(served: Sequence[TableFacts], tables: Sequence[Shaped]) -> Iterator[s
         if one.facts.writable and not one.key_columns:
             yield f"{one.facts.label} is only read: it has no primary key to know its rows by."
         yield from _secrets(one)
+        yield from _never_given(one)
+
+
+def _never_given(table: Shaped) -> Iterator[str]:
+    """Columns without which no row can be made, and which nobody may give a value."""
+    for column in table.facts.columns if table.writable else ():
+        given = column.nullable or column.counted or column.default is not None or column.generated is not None
+        field = table.fields.get(table.names.get(column.name, ""))
+        closed = field is None or (field.access is Access.NEVER and not field.optional)
+        if closed and not given:
+            yield f"{table.facts.label}: nothing can be created, because '{column.name}' needs a value and takes none."
 
 
 def _secrets(table: Shaped) -> Iterator[str]:
