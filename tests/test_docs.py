@@ -1,17 +1,29 @@
 """The documentation is complete and true: every option, code and setting is there, and every snippet runs."""
 
 import dataclasses
+import inspect
+import json
 import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mcp import Client
 
+from headgate import Adapter, Backend, SqlSettings, mcp_server, sql_adapter
 from headgate.cli.serve import Guarding, Serving
+from headgate.cli.targets import DatabaseChoices
 from headgate.protocol.error_codes import REGISTRY, is_callers_to_repair
 from headgate.protocol.profiles import PROFILES
+from headgate.query.kinds import KINDS
+from headgate.query.operators import COMBINERS, OPERATORS
 from headgate.server.settings import Settings
+from headgate.sources.bookshop import build_bookshop
+from headgate.sources.sql import settings as sql_settings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -54,7 +66,7 @@ def test_the_readme_shows_what_the_command_really_prints() -> None:
 
 def test_every_option_of_serve_and_its_variable_are_documented() -> None:
     page = text("docs/serving.md")
-    options = [field.name for kind in (Serving, Guarding) for field in dataclasses.fields(kind)]
+    options = [field.name for kind in (Serving, Guarding, DatabaseChoices) for field in dataclasses.fields(kind)]
     shown = subprocess.run(
         [*HEADGATE, "serve", "--help"], capture_output=True, text=True, timeout=60, check=True
     ).stdout
@@ -67,6 +79,64 @@ def test_every_option_of_serve_and_its_variable_are_documented() -> None:
 def test_every_setting_of_an_embedded_server_is_documented() -> None:
     page = text("docs/serving.md")
     assert [field.name for field in dataclasses.fields(Settings) if f"`{field.name}`" not in page] == []
+
+
+def test_every_operator_and_combiner_is_documented() -> None:
+    rows = "".join(line.split("|")[1] for line in text("docs/databases.md").splitlines() if line.startswith("| "))
+    assert [name for name in (*OPERATORS, *COMBINERS) if f"`{name}`" not in rows] == []
+
+
+def test_every_kind_of_value_is_documented() -> None:
+    rows = "".join(line.split("|")[2] for line in text("docs/databases.md").splitlines() if line.startswith("| "))
+    assert [word for word in KINDS if f"`{word}`" not in rows] == []
+
+
+def settings_keys() -> set[str]:
+    """The keys that the settings file takes: what the readers of the settings know."""
+    kinds = ("SqlSettings", "TableSettings", "FieldSettings", "ComputedSettings", "RelationshipSettings")
+    names = {one.name for kind in kinds for one in dataclasses.fields(getattr(sql_settings, kind))}
+    return names - {"kind"} | {"type", "column", "target_column"}
+
+
+def test_every_key_of_the_settings_file_is_documented() -> None:
+    section = text("docs/databases.md").split("## The settings file")[1].split("\n## ")[0]
+    assert [key for key in sorted(settings_keys()) if f"`{key}`" not in section] == []
+
+
+def test_the_settings_file_that_is_shown_is_right() -> None:
+    for block in re.findall(r"```toml\n(.*?)```", text("docs/databases.md"), re.DOTALL):
+        assert SqlSettings.of(tomllib.loads(block)).tables["books"].singular == "title"
+
+
+def requests_shown(page: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects that a page shows, each as a request: parameters alone are those of list_books."""
+    for block in re.findall(r"```json\n(.*?)```", text(page), re.DOTALL):
+        rest = block.strip()
+        while rest:
+            found, end = json.JSONDecoder().raw_decode(rest)
+            rest = rest[end:].lstrip()
+            if "root" in found:
+                yield {"operation": "query_relationships", "params": found}
+            else:
+                yield (
+                    found
+                    if found.keys() & {"operation", "operations"}
+                    else {"operation": "list_books", "params": found}
+                )
+
+
+@pytest.mark.anyio
+async def test_every_request_to_a_database_that_is_shown_works(tmp_path: Path) -> None:
+    build_bookshop(tmp_path / "shop.db")
+    adapter = sql_adapter(tmp_path / "shop.db")
+    requests = list(requests_shown("docs/databases.md"))
+    async with Client(mcp_server(adapter, mode="single")) as client:
+        answers = [(await client.call_tool("mcp_aql", request)).content[0] for request in requests]
+    await adapter.close()
+    envelopes = [json.loads(getattr(answer, "text", "")) for answer in answers]
+    assert len(requests) >= 10
+    assert [one for one, got in zip(requests, envelopes, strict=True) if not got["success"]] == []
+    assert all(got["summary"]["failed"] == 0 for got in envelopes if "summary" in got)
 
 
 def test_every_profile_is_documented_with_its_families() -> None:
@@ -95,9 +165,34 @@ def test_every_page_is_linked_from_the_readme_and_every_link_leads_somewhere() -
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-@pytest.mark.parametrize("example", ["embedded.py"])
+SAID_BY_EXAMPLES = {
+    "embedded.py": ['{"success":true,"data":1}'],
+    "bookshelf.py": [
+        "Pride and Prejudice, Jane Austen",
+        "Emma, Jane Austen",
+        "['school', 'gift'] \"2\"",
+        "{'by_format': {'paperback': '18.48', 'hardcover': '14.00'}}",
+        "PERMISSION_DENIED",
+    ],
+}
+
+
+@pytest.mark.parametrize("example", SAID_BY_EXAMPLES)
 def test_an_example_runs(example: str) -> None:
     run = subprocess.run(
         [sys.executable, str(ROOT / "examples" / example)], capture_output=True, text=True, timeout=60, check=False
     )
-    assert (run.returncode, run.stdout) == (0, '{"success":true,"data":1}\n')
+    assert (run.returncode, run.stdout.splitlines()) == (0, SAID_BY_EXAMPLES[example])
+
+
+def test_every_option_of_a_collection_is_documented() -> None:
+    rows = "".join(line.split("|")[1] for line in text("docs/collections.md").splitlines() if line.startswith("| "))
+    options = [name for name in inspect.signature(Adapter.collection).parameters if name not in ("self", "model")]
+    assert [name for name in options if f"`{name}`" not in rows] == []
+
+
+def test_every_method_of_a_backend_is_documented() -> None:
+    rows = [line.split("|")[1] for line in text("docs/collections.md").splitlines() if line.startswith("| ")]
+    methods = [name for name, one in vars(Backend).items() if inspect.iscoroutinefunction(one)]
+    assert len(methods) == 6
+    assert [name for name in methods if not any(f"`{name}(" in row for row in rows)] == []
