@@ -55,8 +55,9 @@ def stretches(parts: Parts, shape: Listing) -> list[Stretch]:
     made = []
     for place in reversed(range(len(steps))):
         same = tuple(before.same for before in steps[:place])
-        rest = tuple(step.sorted for step in steps[place:])
-        made += [Stretch((*same, way), rest) for way in steps[place].ways]
+        later = (part for key in shape.order[place + 1 :] for part in sorted_by(parts, key, backward=backward))
+        order = (steps[place].sorted, *later)
+        made += [Stretch((*same, way), order) for way in steps[place].ways]
     return made
 
 

@@ -165,7 +165,7 @@ class Parts:
         made = comparison.operator.sql(words, column, operands)
         if not opposite:
             return made
-        if comparison.operator.name == "is_null" or not path.nullable:
+        if comparison.operator.name == "is_null" or not (path.nullable or comparison.json_type):
             return not_(made)
         return or_(not_(made), column.is_(None))
 
