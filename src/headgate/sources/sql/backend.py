@@ -48,17 +48,12 @@ class _Prepared:
 
     def read(self, rows: Sequence[Row]) -> Sequence[Row]:
         """The rows as they are answered."""
-        readers = self._readers
-        if not readers:
+        if not self._readers or not rows:
             return rows
-        shaped = []
-        for row in rows:
-            values = list(row)
-            for place, read in readers:
-                if values[place] is not None:
-                    values[place] = read(values[place])
-            shaped.append(tuple(values))
-        return shaped
+        columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
+        for place, read in self._readers:
+            columns[place] = [None if value is None else read(value) for value in columns[place]]
+        return list(zip(*columns, strict=True))
 
 
 Make: TypeAlias = Callable[[Sequence[Any], int, int], Any]
@@ -75,7 +70,7 @@ class SqlBackend:
         self.compiler = Compiler(schema, database.dialect)
         self.values = values_for(database.dialect.name)
         self._styles = styles or {}
-        self._listings: dict[Listing, _Prepared] = {}
+        self._listings: dict[Listing, list[_Prepared]] = {}
         self._summaries: dict[AggregateShape, list[tuple[_Prepared, list[int]]]] = {}
         self._resolver = Resolver(schema.catalog)
         self._writer = Writer(self)
@@ -83,16 +78,21 @@ class SqlBackend:
     # reading
 
     async def fetch(self, listing: Listing, values: Sequence[Any], limit: int, offset: int = 0) -> Fetched:
-        """A page, by one statement."""
-        prepared = self._listings.get(listing)
-        if prepared is None:
-            prepared = keep(self._listings, listing, self.prepare(self.compiler.listing(listing)))
+        """A page, by as few statements as the database needs to find it through an index."""
+        statements = self._listings.get(listing)
+        if statements is None:
+            made = [self.prepare(statement) for statement in self.compiler.listing(listing)]
+            statements = keep(self._listings, listing, made)
         started = time.perf_counter()
+        rows: list[Row] = []
         with explained(self.schema.tables[listing.collection.name]):
-            rows = await self.database.fetch(
-                prepared.sql, prepared.parameters(values, limit, offset), likely_fast=offset == 0
-            )
-        return Fetched(prepared.read(rows), self._warnings(listing, time.perf_counter() - started))
+            for one in statements:
+                parameters = one.parameters(values, limit - len(rows), offset)
+                found = await self.database.fetch(one.sql, parameters, likely_fast=offset == 0)
+                rows = rows + found if rows else found
+                if len(rows) >= limit:
+                    break
+        return Fetched(statements[0].read(rows), self._warnings(listing, time.perf_counter() - started))
 
     def _warnings(self, shape: Listing | AggregateShape, seconds: float) -> tuple[Notice, ...]:
         warnings: tuple[Notice, ...] = ()

@@ -41,8 +41,8 @@ class Compiler:
         self.words: type[Words] = words_for(dialect)
         self.full_text: FullTextWords | None = full_text_words(dialect)
 
-    def listing(self, shape: Listing) -> Statement:
-        """The statement of a page."""
+    def listing(self, shape: Listing) -> list[Statement]:
+        """The statements of a page: mostly one; several, where they are to be run in turn until the page is full."""
         parts = Parts(self, shape.collection, computed_in(shape))
         text = parts.text(shape.text) if shape.text else None
         columns = [parts.column(path) if path is not RANK else parts.rank for path in shape.columns]
@@ -56,10 +56,12 @@ class Compiler:
             chosen.select_from(parts.source).where(*conditions, *walk.conditions).order_by(*walk.order).limit(limit)
             for walk in walks
         ]
-        made = pages[0] if len(pages) == 1 else self._one_after_the_other(shape, parts, pages).limit(limit)
+        if len(pages) > 1 and not self.words(Kind.INTEGER).runs_in_turn:
+            pages = [self._one_after_the_other(shape, parts, pages).limit(limit)]
         if shape.skips:
-            made = made.offset(bindparam(OFFSET, type_=BigInteger()))
-        return self.compile(made, parts.bounds, [_result(path, parts) for path in shape.columns])
+            pages = [page.offset(bindparam(OFFSET, type_=BigInteger())) for page in pages]
+        results = [_result(path, parts) for path in shape.columns]
+        return [self.compile(page, parts.bounds, results) for page in pages]
 
     @staticmethod
     def _one_after_the_other(shape: Listing, parts: Parts, pages: Sequence[Select[Any]]) -> Select[Any]:

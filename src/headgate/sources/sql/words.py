@@ -117,6 +117,11 @@ class Words:
         return False
 
     @property
+    def runs_in_turn(self) -> bool:
+        """Whether several small statements cost less than one that puts their results together."""
+        return False
+
+    @property
     def places_nulls(self) -> bool:
         """Whether nulls must be told to stand before everything else."""
         return True
@@ -161,6 +166,11 @@ class SqliteWords(Words):
     def mean(self, column: Any) -> Any:
         """The average, which is floating anyway."""
         return func.avg(column)
+
+    @property
+    def runs_in_turn(self) -> bool:
+        """They do: there is no way to the database, and putting together costs more than the page."""
+        return True
 
     @property
     def places_nulls(self) -> bool:
