@@ -1,0 +1,177 @@
+"""Filters: fields, operators and combinations become conditions, and each mistake has words of its own."""
+
+from typing import Any
+
+import pytest
+
+from headgate.query.shapes import All, Any_, Comparison, Not
+from tests.query.shop import refusal, shop
+
+HELD = [
+    pytest.param({}, "12345", id="nothing is asked"),
+    pytest.param({"author_id": 1}, "15", id="a value is an equality"),
+    pytest.param({"author_id": None}, "4", id="null is no value"),
+    pytest.param({"author_id": 1, "in_stock": True}, "1", id="all entries together"),
+    pytest.param({"price": {"gte": "9.50", "lt": 20}}, "123", id="several operators of one field"),
+    pytest.param({"price": {}}, "12345", id="no operator at all"),
+    pytest.param({"or": [{"isbn": "1"}, {"title": "Emma"}]}, "12", id="one of several"),
+    pytest.param({"and": [{"author_id": 1}, {"price": {"lt": 5}}]}, "5", id="each of several"),
+    pytest.param({"not": {"author_id": 1}}, "234", id="the opposite keeps what has no value"),
+    pytest.param({"not": {"author_id": 1, "in_stock": True}}, "2345", id="the opposite of all together"),
+    pytest.param({"not": {"not": {"author_id": None}}}, "4", id="the opposite of the opposite"),
+    pytest.param({"or": [{"and": [{"in_stock": False}, {"author_id": 1}]}, {"isbn": "4"}]}, "45", id="nested"),
+    pytest.param({"isbn": {"in": ["1", "2"]}, "or": [{"isbn": "2"}, {"isbn": "3"}]}, "2", id="beside a field"),
+    pytest.param({"and": []}, "12345", id="each of none"),
+    pytest.param({"or": []}, "", id="one of none"),
+    pytest.param({"not": {}}, "", id="the opposite of everything"),
+    pytest.param({"not": {"or": []}}, "12345", id="the opposite of one of none"),
+    pytest.param({"and": [{}, {"isbn": "1"}]}, "1", id="an empty filter in a list"),
+    pytest.param({"state": {"in": ["new", None]}}, "235", id="null in a list"),
+    pytest.param({"state": {"not_in": ["new", None]}}, "14", id="null in a list that is excluded"),
+    pytest.param({"state": {"not_in": ["new"]}}, "1345", id="what has no value is not in a list"),
+    pytest.param({"author.country": "NO"}, "15", id="over a relationship"),
+    pytest.param({"author.country": {"ne": "NO"}}, "234", id="a relationship that leads nowhere is not equal"),
+    pytest.param({"author.mentor.name": "Ibsen"}, "3", id="over two relationships"),
+    pytest.param({"author.name": None}, "4", id="a relationship that leads nowhere is null"),
+    pytest.param({"author.mentor_id": {"is_null": False}}, "3", id="a value over a relationship is there"),
+    pytest.param({"author.notes.born.year": {"lt": 1900}}, "15", id="into the JSON of another collection"),
+    pytest.param({"details.pages": {"gt": 88}}, "2", id="a number inside JSON is no text"),
+    pytest.param({"details.pages": {"gt": "l"}}, "3", id="a text inside JSON is no number"),
+    pytest.param({"details.pages": {"ne": 88}}, "2345", id="another type inside JSON is not equal"),
+    pytest.param({"details.pages": None}, "45", id="a key that is missing inside JSON is null"),
+    pytest.param({"details.print": {"is_null": True}}, "2345", id="null inside JSON is null"),
+    pytest.param({"details.size.width": {"between": [11, 12]}}, "1", id="deep inside JSON"),
+    pytest.param({"details.pages.deeper": {"is_null": True}}, "12345", id="nothing lies inside a number"),
+    pytest.param({"details.signed": True}, "2", id="a yes inside JSON"),
+    pytest.param({"details.pages": {"in": [88, 474.0]}}, "12", id="a list of numbers inside JSON"),
+    pytest.param({"details.print": {"icontains": "CLO"}}, "1", id="part of a text inside JSON"),
+    pytest.param({"details": {"is_null": True}}, "4", id="no JSON at all"),
+    pytest.param({"tags": {"contains": "classic"}}, "14", id="an item of an array"),
+    pytest.param({"tags": None}, "", id="an empty array is a value"),
+    pytest.param({"_computed.cheap": True}, "135", id="a computed field"),
+    pytest.param({"_computed.length": {"gt": 8}}, "13", id="the order of a computed field"),
+    pytest.param({"author._computed.initial": "I"}, "15", id="a computed field over a relationship"),
+    pytest.param({"state": {"starts_with": "us"}}, "14", id="a part of a choice is no choice"),
+]
+
+
+@pytest.mark.parametrize(("asked", "expected"), HELD)
+def test_a_filter_finds(asked: dict[str, Any], expected: str) -> None:
+    assert shop().keys(filter=asked) == list(expected)
+
+
+def test_the_values_stand_apart_from_the_shape_in_the_order_of_their_places() -> None:
+    asked = {"isbn": "1", "or": [{"price": {"between": [1, 2]}}, {"not": {"state": {"in": ["new", None]}}}]}
+    query = shop().read(filter=asked).query
+    assert query is not None
+    match query.listing.condition:
+        case All((Comparison(slot=0), Any_((Comparison(slot=1, count=2), Not(Any_((inner, Comparison()))))))):
+            assert isinstance(inner, Comparison)
+            assert (inner.slot, inner.count) == (3, 1)
+        case other:
+            pytest.fail(f"the shape is another one: {other}")
+    assert query.values == ("1", 1, 2, "new")
+
+
+def test_filters_that_differ_in_values_alone_have_the_same_shape() -> None:
+    made = shop()
+    one, other = (made.read(filter={"isbn": value, "price": {"gt": value}}).query for value in ("1", "2"))
+    assert one is not None
+    assert other is not None
+    assert one.listing == other.listing
+    assert hash(one.listing) == hash(other.listing)
+
+
+def nested(depth: int) -> dict[str, Any]:
+    return {"not": nested(depth - 1)} if depth else {"isbn": "1"}
+
+
+REFUSED = [
+    pytest.param({"titel": "x"}, "VALIDATION_UNKNOWN_FIELD", "filter",
+                 "Unknown field 'titel' in 'filter'. Did you mean 'title'", id="an unknown field"),
+    pytest.param({"or": [{}, {"titel": "x"}]}, "VALIDATION_UNKNOWN_FIELD", "filter.or[1]",
+                 "Unknown field 'titel' in 'filter.or[1]'", id="an unknown field inside a list"),
+    pytest.param({"price": {"gtt": 1}}, "VALIDATION_UNKNOWN_FIELD", "filter.price",
+                 "Unknown operator 'gtt' in 'filter.price'. Did you mean 'gt'", id="an unknown operator"),
+    pytest.param({"price": {"$gt": 1}}, "VALIDATION_UNKNOWN_FIELD", "filter.price",
+                 "Unknown operator '$gt' in 'filter.price'", id="an operator of another language"),
+    pytest.param({"details": {"pages": 1}}, "VALIDATION_UNKNOWN_FIELD", "filter.details",
+                 "Unknown operator 'pages'", id="a nested object in place of a path"),
+    pytest.param({"price": {"contains": "1"}}, "VALIDATION_INVALID_VALUE", "filter.price",
+                 "'contains' does not apply to decimal", id="an operator of another kind"),
+    pytest.param({"tags": "classic"}, "VALIDATION_INVALID_VALUE", "filter.tags",
+                 "'eq' does not apply to array. Use one of: contains, is_null", id="an array that equals a value"),
+    pytest.param({"secret": "x"}, "VALIDATION_INVALID_VALUE", "filter",
+                 "'secret' cannot be filtered by. Use one of: isbn, title", id="a field that is kept back"),
+    pytest.param({"_computed.hidden": 1}, "VALIDATION_INVALID_VALUE", "filter",
+                 "'_computed.hidden' cannot be filtered by", id="a computed field that is kept back"),
+    pytest.param({"author_id": "x"}, "VALIDATION_INVALID_VALUE", "filter.author_id",
+                 "'x' is no integer", id="a text that is no integer"),
+    pytest.param({"author_id": True}, "VALIDATION_INVALID_TYPE", "filter.author_id",
+                 "Parameter 'filter.author_id' expected 'integer', got 'boolean'", id="a yes in place of an integer"),
+    pytest.param({"author_id": 1.5}, "VALIDATION_INVALID_TYPE", "filter.author_id",
+                 "expected 'integer', got 'number'", id="a fraction in place of an integer"),
+    pytest.param({"author_id": [1]}, "VALIDATION_INVALID_TYPE", "filter.author_id",
+                 "expected 'integer', got 'array'", id="a list in place of a value"),
+    pytest.param({"title": 5}, "VALIDATION_INVALID_TYPE", "filter.title",
+                 "expected 'string', got 'integer'", id="a number in place of a text"),
+    pytest.param({"published": "1815"}, "VALIDATION_INVALID_VALUE", "filter.published",
+                 "'1815' is no date", id="a text that is no date"),
+    pytest.param({"published": {"gt": "look at me"}}, "VALIDATION_INVALID_VALUE", "filter.published.gt",
+                 "the text is no date", id="a text that is better not repeated"),
+    pytest.param({"state": "old"}, "VALIDATION_INVALID_VALUE", "filter.state",
+                 "'old' is none of the values of 'state'. Use one of: new, used", id="a value that is no choice"),
+    pytest.param({"state": {"in": ["new", "old"]}}, "VALIDATION_INVALID_VALUE", "filter.state.in",
+                 "'old' is none of the values of 'state'", id="a list with a value that is no choice"),
+    pytest.param({"price": {"in": 5}}, "VALIDATION_INVALID_TYPE", "filter.price.in",
+                 "expected 'array', got 'integer'", id="a value in place of a list"),
+    pytest.param({"price": {"between": [1]}}, "VALIDATION_INVALID_VALUE", "filter.price.between",
+                 "'between' takes two values, the lowest and the highest", id="one bound"),
+    pytest.param({"price": {"between": [1, None]}}, "VALIDATION_INVALID_TYPE", "filter.price.between",
+                 "expected 'decimal', got 'null'", id="a bound that is null"),
+    pytest.param({"price": {"between": "1,2"}}, "VALIDATION_INVALID_TYPE", "filter.price.between",
+                 "expected 'array', got 'string'", id="bounds in one text"),
+    pytest.param({"price": {"is_null": "true"}}, "VALIDATION_INVALID_TYPE", "filter.price.is_null",
+                 "expected 'boolean', got 'string'", id="a text in place of a yes"),
+    pytest.param({"price": {"is_null": None}}, "VALIDATION_INVALID_TYPE", "filter.price.is_null",
+                 "expected 'boolean', got 'null'", id="null in place of a yes"),
+    pytest.param({"tags": {"contains": 5}}, "VALIDATION_INVALID_TYPE", "filter.tags.contains",
+                 "expected 'string', got 'integer'", id="an item of another kind"),
+    pytest.param({"details.pages": [1]}, "VALIDATION_INVALID_VALUE", "filter.details.pages",
+                 "'details.pages' lies inside JSON", id="a list inside JSON"),
+    pytest.param({"details.pages": {"in": [1, "x"]}}, "VALIDATION_INVALID_VALUE", "filter.details.pages.in",
+                 "all of one type", id="several types inside JSON"),
+    pytest.param({"details.pages": {"gt": True}}, "VALIDATION_INVALID_VALUE", "filter.details.pages.gt",
+                 "which 'gt' must be able to compare", id="the order of a yes inside JSON"),
+    pytest.param({"details.pages": {"icontains": 5}}, "VALIDATION_INVALID_VALUE", "filter.details.pages.icontains",
+                 "which 'icontains' must be able to compare", id="part of a number inside JSON"),
+    pytest.param({"details.look at me": {"gtt": 1}}, "VALIDATION_UNKNOWN_FIELD", "filter",
+                 "Unknown operator 'gtt' in 'filter'", id="a key that is better not repeated"),
+    pytest.param({"and": {"isbn": "1"}}, "VALIDATION_INVALID_TYPE", "filter.and",
+                 "expected 'array', got 'object'", id="an object in place of a list of filters"),
+    pytest.param({"or": ["isbn"]}, "VALIDATION_INVALID_TYPE", "filter.or[0]",
+                 "expected 'object', got 'string'", id="a text in place of a filter"),
+    pytest.param({"not": [{"isbn": "1"}]}, "VALIDATION_INVALID_TYPE", "filter.not",
+                 "expected 'object', got 'array'", id="a list in place of a filter"),
+    pytest.param(nested(21), "VALIDATION_INVALID_VALUE", "filter" + ".not" * 21,
+                 "nested deeper than 20 levels", id="a filter that is too deep"),
+    pytest.param({"or": [{"isbn": "1"}] * 501}, "VALIDATION_INVALID_VALUE", "filter",
+                 "holds more than 500 comparisons", id="a filter that is too large"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "code", "where", "words"), REFUSED)
+def test_a_mistake_is_told_with_its_place_and_what_is_allowed(
+    asked: dict[str, Any], code: str, where: str, words: str
+) -> None:
+    error = refusal(lambda: shop().read(filter=asked))
+    assert error.code == code
+    assert error.details is not None
+    assert error.details["param_name"] == where
+    assert words in error.message
+
+
+def test_the_limits_of_depth_and_size_are_allowed_themselves() -> None:
+    assert shop().keys(filter=nested(20)) == ["1"]
+    assert shop().keys(filter={"or": [{"isbn": "1"}] * 500}) == ["1"]
+    assert shop().keys(filter={"and": [{"isbn": {"ne": "1"}}] * 500}) == ["2", "3", "4", "5"]
