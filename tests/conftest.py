@@ -1,6 +1,7 @@
 """What every suite starts from."""
 
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
@@ -9,6 +10,18 @@ from tests.databases import SERVERS, Database, Server, mariadb_server, postgresq
 
 settings.register_profile("headgate", deadline=None, derandomize=True)
 settings.load_profile("headgate")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the tests, and the programs that they start, a cache and a state of their own: nobody's files are touched."""
+    if hasattr(config, "workerinput"):
+        return  # the environment comes from the process that started it
+    folder = TemporaryDirectory(prefix="headgate-home-", ignore_cleanup_errors=True)
+    patch = pytest.MonkeyPatch()
+    for variable in ("XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        patch.setenv(variable, folder.name)
+    config.add_cleanup(patch.undo)
+    config.add_cleanup(folder.cleanup)
 
 
 @pytest.fixture(scope="session")

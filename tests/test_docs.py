@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -54,14 +55,22 @@ def test_the_readme_shows_the_example_that_is_kept_in_examples() -> None:
     assert [line for line in essential if line not in kept.splitlines()] == []
 
 
-def test_the_readme_shows_what_the_command_really_prints() -> None:
-    block = re.search(r"> headgate (call .*)\n((?:  headgate: .*\n)+)", text("README.md"))
-    assert block is not None
-    words, printed = block.groups()
+def commands_shown() -> list[tuple[str, list[str]]]:
+    """The commands that the README shows after a ``>``, with what they print."""
+    found = re.findall(r"^ *> headgate (call .*)\n((?: *(?:headgate:|\{).*\n)+)", text("README.md"), re.MULTILINE)
+    return [(words, [line.strip() for line in printed.splitlines()]) for words, printed in found]
+
+
+@pytest.mark.parametrize(("words", "printed"), commands_shown())
+def test_the_readme_shows_what_the_command_really_prints(words: str, printed: list[str]) -> None:
     run = subprocess.run(
-        [*HEADGATE, *words.split()], cwd=ROOT / "examples", capture_output=True, text=True, timeout=60, check=False
+        [*HEADGATE, *shlex.split(words)], cwd=ROOT / "examples", capture_output=True, text=True, timeout=60, check=False
     )
-    assert run.stderr.splitlines() == [line.strip() for line in printed.splitlines()]
+    assert [*run.stdout.splitlines(), *run.stderr.splitlines()] == printed
+
+
+def test_the_readme_shows_commands_on_the_demo_and_on_a_file() -> None:
+    assert len(commands_shown()) == 4
 
 
 def test_every_option_of_serve_and_its_variable_are_documented() -> None:
