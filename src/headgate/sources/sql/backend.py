@@ -8,6 +8,7 @@ from headgate.protocol.results import Notice
 from headgate.query.backends import Change, Changed, Edge, Fetched, Groups, Key, Row
 from headgate.query.caches import keep
 from headgate.query.collections import Collection, Relationship
+from headgate.query.kinds import Kind
 from headgate.query.paths import Resolver
 from headgate.query.shapes import AggregateShape, Listing, Path
 from headgate.sources.sql.database import Database
@@ -151,11 +152,15 @@ class SqlBackend:
         """A statement ready to be run."""
         return _Prepared(statement, self)
 
-    def reader(self, kind: Any, path: Path | None) -> Read | None:
+    def reader(self, kind: Kind, path: Path | None) -> Read | None:
         """How the values of a column are read."""
+        inner = path.field.item_kind if path and kind is Kind.ARRAY else None
+        if inner is not None:
+            read = self.values.read(inner, None)
+            return None if read is None else lambda items: [None if item is None else read(item) for item in items]
         return self.values.read(kind, path.field.scale if path else None)
 
-    def binder(self, kind: Any, type_: Any, path: Path | None) -> Bind | None:
+    def binder(self, kind: Kind, type_: Any, path: Path | None) -> Bind | None:
         """How values are bound to compare with a field, or to be stored in it."""
         style = self._styles.get((path.collection.name, path.field.name)) if path and not path.computed else None
         return self.values.bind(kind, type_, style)

@@ -11,6 +11,7 @@ import anyio
 import psycopg
 from psycopg.abc import PQGen
 from psycopg.pq import TransactionStatus
+from psycopg.types.string import TextLoader
 from psycopg.waiting import Ready, Wait
 from sqlalchemy import Dialect
 
@@ -33,6 +34,9 @@ RV = TypeVar("RV")
 
 PREPARE_AFTER: Final = 2
 """The third run of a statement on a connection is prepared."""
+
+_AS_TEXT: Final = ("numeric", "timestamp", "timestamptz", "date", "time", "timetz", "uuid")
+"""Types that are answered as texts: to make Python objects of them first would cost more than all the rest."""
 
 _STOP_SECONDS: Final = 5.0
 _INTERVAL_SECONDS: Final = 0.1
@@ -140,6 +144,9 @@ class PostgresqlConnection(Connection):
         self._patience = patience
         self._reader = _Reader(raw.pgconn)
         self._reader.prepare_threshold = PREPARE_AFTER
+        for view in (raw, self._reader):
+            for name in _AS_TEXT:
+                view.adapters.register_loader(name, TextLoader)
 
     async def ready(self) -> None:
         """Let each read stand alone."""

@@ -21,6 +21,7 @@ Read: TypeAlias = Callable[[Any], Any]
 _HEX_UUID: Final = 32
 _DAY: Final = 10
 _SECOND: Final = 19
+_MICROSECOND: Final = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ def _json(value: object) -> str:
 
 
 def _integer(value: Any) -> Any:
-    return int(value) if type(value) is Decimal else value
+    """A sum of whole numbers is whole, whatever the driver makes of it."""
+    return int(value) if isinstance(value, Decimal | str) else value
 
 
 def _uuid(value: Any) -> Any:
@@ -116,14 +118,27 @@ _READERS: Final[dict[Kind, Read]] = {
 
 
 class PostgresValues(Values):
-    """PostgreSQL, whose driver reads JSON itself and whose sums of integers are decimals."""
+    """PostgreSQL, whose driver reads JSON itself, and is told to give numbers with digits and times as texts."""
 
     def read(self, kind: Kind, _scale: int | None) -> Read | None:
         """How a value is answered."""
         return _POSTGRES_READERS.get(kind)
 
 
-_POSTGRES_READERS: Final[dict[Kind, Read]] = {Kind.INTEGER: _integer, Kind.UUID: _plain_uuid}
+def _postgres_moment(value: str) -> str:
+    """A moment in ISO 8601, UTC; what is outside of its years is answered as the server writes it."""
+    text = value.removesuffix("+00")
+    if len(text) == _SECOND:
+        return f"{text[:10]}T{text[11:]}Z"
+    if len(text) < _SECOND or text[4] != "-" or text.endswith("C"):
+        return value
+    return f"{text[:10]}T{text[11:].ljust(15, '0')}Z"
+
+
+_POSTGRES_READERS: Final[dict[Kind, Read]] = {
+    Kind.INTEGER: _integer,
+    Kind.DATETIME: _postgres_moment,
+}
 
 
 class SqliteValues(Values):
@@ -163,8 +178,13 @@ def _number(value: Decimal) -> float | int:
 def _moment(value: Any) -> Any:
     """A stored moment in ISO 8601, UTC; seconds since 1970 are understood too."""
     if isinstance(value, str):
-        if len(value) == _SECOND and value[10] in " T":
+        size = len(value)
+        if size == _SECOND + 1 and value[10] == "T" and value[19] == "Z":
+            return value
+        if size == _SECOND and value[10] in " T":
             return f"{value[:10]}T{value[11:]}Z"
+        if size == _MICROSECOND and value[10] in " T" and value[19] == ".":
+            return f"{value[:10]}T{value[11:].removesuffix('.000000')}Z"
         try:
             return Kind.DATETIME.read(value).isoformat().replace("+00:00", "Z")
         except ValueError:

@@ -53,6 +53,8 @@ class Writer:
     async def insert(self, collection: Collection, fields: Mapping[str, Any], *, dry_run: bool) -> Changed:
         """Add a row, and read it back as the database completed it."""
         mapped = self._map(collection)
+        if collection.version and not mapped.columns[collection.version].server_default:
+            fields = {**fields, collection.version: 1}
 
         def work(connection: Connection) -> Changed:
             self._refuse_duplicate(connection, mapped, fields)
