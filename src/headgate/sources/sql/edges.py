@@ -33,7 +33,11 @@ def follow_statement(
     bounds: dict[str, Bound] = {}
     condition, values = _among(backend, start, near, keys, bounds)
     chosen: Select[Any] = select(*(one.label(f"c{place}") for place, one in enumerate(columns)))
-    chosen = chosen.select_from(source).where(condition).order_by(*columns).limit(most)
+    order = [
+        backend.compiler.words(mapped.collection.fields[name].kind, mapped.exact_text).ordered(one)
+        for one, (_, mapped, name) in zip(columns, shown, strict=True)
+    ]
+    chosen = chosen.select_from(source).where(condition).order_by(*order).limit(most)
     results = [
         (mapped.collection.fields[name].kind, mapped.columns[name].type, backend.path(mapped.collection, name))
         for _, mapped, name in shown
