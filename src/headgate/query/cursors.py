@@ -81,9 +81,7 @@ def _text(raw: bytes) -> str:
 
 
 def _stranger(where: str) -> Invalid:
-    return Invalid(
-        where, "it is no cursor of this list and order: give one that a page of the same 'sort' gave, unchanged"
-    )
+    return Invalid(where, "it is no cursor of this list and order: give one from a page of the same 'sort', unchanged")
 
 
 def _place_purpose(name: str) -> bytes:

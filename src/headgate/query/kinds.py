@@ -158,19 +158,12 @@ class Kind(Enum):
     JSON = KindRow("any", {}, _anything, ordered=False, groupable=False)
     ARRAY = KindRow("array", {"type": "array"}, _anything, ordered=False, groupable=False)
 
-    @property
-    def row(self) -> KindRow:
-        """What is true of it."""
-        return self.value
-
-    @property
-    def word(self) -> str:
+    def __init__(self, row: KindRow) -> None:
+        self.row = row
+        self.word = row.expected
         """Its name in messages and introspection."""
-        return self.value.expected
-
-    def read(self, value: object) -> Any:
-        """The value inside, from JSON. A ValueError if it is none of this kind."""
-        return self.value.read(value)
+        self.read = row.read
+        """The value inside, from JSON; a ValueError if it is none of this kind."""
 
 
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType({kind.word: kind for kind in Kind})

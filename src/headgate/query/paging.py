@@ -1,7 +1,7 @@
 """From the paging parameters of a request to a window: by cursor, by offset, or by number, and never two at once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from headgate.protocol.results import Notice
@@ -116,12 +116,16 @@ def seeking(listing: Listing, values: list[Any], window: Window, selection: tupl
     if cursor is None and window.direction is Direction.FORWARD and not window.offset:
         return Query(listing, tuple(values), window, selection)
     seek = None if cursor is None else tuple(value is None for value in cursor)
-    shape = replace(
-        listing,
-        direction=window.direction,
-        seek=seek,
-        seek_slot=len(values),
-        skips=window.offset > 0,
+    shape = Listing(
+        listing.collection,
+        listing.columns,
+        listing.condition,
+        listing.text,
+        listing.order,
+        window.direction,
+        seek,
+        len(values),
+        window.offset > 0,
     )
     there = [value for value in cursor or () if value is not None]
     return Query(shape, (*values, *there), window, selection)

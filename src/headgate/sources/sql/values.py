@@ -40,13 +40,10 @@ class TimeStyle:
 
     def write(self, value: datetime) -> str:
         """A moment in this style; digits that it has no room for are written if they are not zero."""
-        text = value.strftime(f"%Y-%m-%d{self.separator}%H:%M:%S").rjust(_SECOND, "0")
-        fraction = f"{value.microsecond:06d}"
-        if any(digit != "0" for digit in fraction[self.digits :]):
-            digits = fraction
-        else:
-            digits = fraction[: self.digits].ljust(self.digits, "0")
-        return f"{text}.{digits}{self.suffix}" if digits else f"{text}{self.suffix}"
+        text = value.replace(tzinfo=None).isoformat(self.separator, "microseconds")
+        text, fraction = text[:_SECOND], text[_SECOND + 1 :]
+        kept = fraction if fraction[self.digits :].strip("0") else fraction[: self.digits].ljust(self.digits, "0")
+        return f"{text}.{kept}{self.suffix}" if kept else f"{text}{self.suffix}"
 
 
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d([T ])\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(Z|\+00:00)?\Z")
