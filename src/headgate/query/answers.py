@@ -112,39 +112,33 @@ def _builder(columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Build:
 class _Part:
     """Puts one selected value where it belongs in an item, inside the items that relationships lead to."""
 
+    hops: tuple[tuple[str, int], ...]
+    """The relationships on the way, each with the place of what tells whether it leads anywhere."""
     steps: tuple[str, ...]
-    presence: int | None
     value: Callable[[Row], Any]
 
     def put(self, item: dict[str, Any], row: Row) -> None:
         """Add the value; null stands where a relationship leads nowhere, and nothing where JSON lacks a key."""
-        *way, last = self.steps
-        if self.presence is not None and row[self.presence] is None:
-            self._nowhere(item, way)
-            return
+        here = item
+        for hop, presence in self.hops:
+            if row[presence] is None:
+                here[hop] = None
+                return
+            here = here.setdefault(hop, {})
         value = self.value(row)
         if value is _MISSING:
             return
-        here = item
+        *way, last = self.steps
         for step in way:
             here = here.setdefault(step, {})
         here[last] = value
 
-    @staticmethod
-    def _nowhere(item: dict[str, Any], way: Sequence[str]) -> None:
-        here = item
-        for step in way[:-1]:
-            if here.get(step, here) is None:
-                return
-            here = here.setdefault(step, {})
-        here.setdefault(way[-1], None)
-
 
 def _part(path: Path, columns: tuple[Path, ...]) -> _Part:
-    hops = tuple(hop.name for hop in path.hops)
-    presence = _index(columns, hops, path.hops[-1].remote[0]) if hops else None
-    names = (COMPUTED, path.field.name) if path.computed else (path.field.name,)
-    return _Part((*hops, *names, *path.keys), presence, _value(path, columns, hops))
+    names = tuple(hop.name for hop in path.hops)
+    hops = tuple((hop.name, _index(columns, names[: place + 1], hop.remote[0])) for place, hop in enumerate(path.hops))
+    steps = (COMPUTED, path.field.name) if path.computed else (path.field.name,)
+    return _Part(hops, (*steps, *path.keys), _value(path, columns, names))
 
 
 def _index(columns: tuple[Path, ...], hops: tuple[str, ...], field: str) -> int:

@@ -84,8 +84,7 @@ class Selector:
             if _in_python(path):
                 prefix = path.text.removesuffix(f"{COMPUTED}.{path.field.name}")
                 extra += [self.resolver.path(collection, prefix + name, "fields") for name in path.collection.fields]
-            if path.hops:
-                extra.append(self._presence(path, collection))
+            extra += self._presences(path, collection)
             if path.keys:
                 extra.append(self.whole(path, collection))
         shown = [path for path in selection if not path.keys and not _in_python(path)]
@@ -95,10 +94,12 @@ class Selector:
         """The field in which a path inside JSON lies."""
         return self.resolver.path(collection, path.text.removesuffix("." + ".".join(path.keys)), "fields")
 
-    def _presence(self, path: Path, collection: Collection) -> Path:
-        """The path that tells whether the item at the end of a path's hops is there at all."""
-        steps = ".".join(hop.name for hop in path.hops)
-        return self.resolver.path(collection, f"{steps}.{path.hops[-1].remote[0]}", "fields")
+    def _presences(self, path: Path, collection: Collection) -> Iterator[Path]:
+        """The paths that tell, for each of a path's hops, whether the item it leads to is there at all."""
+        steps = ""
+        for hop in path.hops:
+            steps += f"{hop.name}."
+            yield self.resolver.path(collection, steps + hop.remote[0], "fields")
 
 
 def _in_python(path: Path) -> bool:
