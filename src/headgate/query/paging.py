@@ -18,6 +18,7 @@ _STYLES: Final[Mapping[Paging, tuple[str, ...]]] = {
     Paging.PAGE: ("page", "page_size"),
 }
 PAGING: Final = tuple(name for names in _STYLES.values() for name in names)
+_BY_CURSOR: Final = frozenset(_STYLES[Paging.CURSOR])
 _PAIRS: Final = (
     ("first", "last", "take a page from one end"),
     ("first", "before", "'before' goes with 'last'"),
@@ -87,6 +88,8 @@ class PageReader:
 
 
 def _style(used: Sequence[str]) -> Paging:
+    if _BY_CURSOR.issuperset(used):
+        return Paging.CURSOR
     by_style = {style: [name for name in names if name in used] for style, names in _STYLES.items()}
     found = [style for style, names in by_style.items() if names]
     if len(found) > 1:

@@ -53,6 +53,11 @@ _ALIKE: Final = frozenset(
 )
 """Words that are the same for one and for many, or that nobody counts."""
 
+_NO_NOUNS: Final = frozenset(
+    {"active", "all", "archived", "combined", "current", "detailed", "extended", "latest", "qry", "recent", "today"}
+)
+"""What the names of views end in that has no plural, such as order_details_extended."""
+
 _IRREGULAR: Final[Mapping[str, str]] = MappingProxyType(
     {
         "alumnus": "alumni",
@@ -191,13 +196,13 @@ def _with_noun(name: str, change: Callable[[str], str]) -> str:
 
 
 def _many(word: str) -> str:
-    if word in _ALIKE:
+    if word in _ALIKE | _NO_NOUNS:
         return word
     return _IRREGULAR.get(word) or _compound(word, _COMPOUND_MANY) or _by_ending(word, _MANY)
 
 
 def _one(word: str) -> str:
-    if word in _ALIKE or word in _ENDS_IN_S or len(word) < _SHORTEST_PLURAL:
+    if word in _ALIKE | _NO_NOUNS or word in _ENDS_IN_S or len(word) < _SHORTEST_PLURAL:
         return word
     return _SINGULARS.get(word) or _compound(word, _COMPOUND_ONE) or _by_ending(word, _ONE)
 
