@@ -13,7 +13,7 @@ settings.load_profile("headgate")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the tests, and the programs that they start, a cache and a state of their own: nobody's files are touched."""
+    """Give the tests, and the programs that they start, a cache and a state of their own, not the user's."""
     if hasattr(config, "workerinput"):
         return  # the environment comes from the process that started it
     folder = TemporaryDirectory(prefix="headgate-home-", ignore_cleanup_errors=True)

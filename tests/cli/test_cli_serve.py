@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shlex
 import signal
 import socket
 import subprocess
@@ -97,7 +98,7 @@ def test_the_demo_says_what_to_try_and_that_works(shell: Shell) -> None:
     with serve_http() as serving:
         serving.logged("try in another terminal:")
         until(lambda: len(serving.log.seen) >= 6, "three commands")
-        commands = [line.split() for line in serving.log.seen[3:6]]
+        commands = [shlex.split(line) for line in serving.log.seen[3:6]]
         assert [words[0] for words in commands] == [HEADGATE] * 3
         for words in commands:
             done = shell(*words[1:])

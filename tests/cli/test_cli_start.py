@@ -24,6 +24,8 @@ HEAVY = {
     "anyio",
     "jsonschema_rs",
     "watchfiles",
+    "sqlalchemy",
+    "psycopg",
 }
 
 
@@ -50,13 +52,13 @@ def test_help_loads_nothing_that_only_a_server_needs(word: str) -> None:
 def test_help_names_every_command(shell: Shell) -> None:
     done = run("--help")
     assert done.returncode == 0
-    for command in ("serve", "call", "ops", "--install-completion"):
+    for command in ("serve", "call", "ops", "index", "--install-completion"):
         assert command in done.stdout
     assert "\x1b" not in done.stdout
     assert shell().out == shell("--help").out
 
 
-@pytest.mark.parametrize("command", ["serve", "call", "ops"])
+@pytest.mark.parametrize("command", ["serve", "call", "ops", "index"])
 def test_each_command_explains_itself(shell: Shell, command: str) -> None:
     done = shell(command, "--help")
     assert done.code == 0

@@ -8,7 +8,7 @@ import orjson
 from cyclopts import Parameter
 
 from headgate.cli.exits import FAILED, OK
-from headgate.cli.output import complain, guarded, print_json
+from headgate.cli.output import complain, guarded, print_json, told
 from headgate.cli.targets import DatabaseChoices, Source, open_target
 from headgate.client.targets import Envelope, Target
 from headgate.server.settings import SettingError
@@ -49,7 +49,8 @@ def call(
             answer = await target.call(operation, given | _pairs(values, types))
         return _show(answer, whole=json)
 
-    return guarded(work)
+    with told(notes=False):
+        return guarded(work)
 
 
 def _object(text: str | None) -> dict[str, Any]:

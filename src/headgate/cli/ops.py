@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from headgate.cli.exits import FAILED, OK
-from headgate.cli.output import complain, console, guarded, print_json, print_line
+from headgate.cli.output import complain, console, guarded, print_json, print_line, told
 from headgate.cli.targets import DatabaseChoices, Source, open_target
 from headgate.client.targets import Target
 from headgate.protocol.suggestions import did_you_mean, nearest
@@ -45,7 +45,8 @@ def ops(
                 show = await _all(target)
         return show(json)
 
-    return guarded(work)
+    with told(notes=True):
+        return guarded(work)
 
 
 _Show: TypeAlias = Callable[[bool], int]

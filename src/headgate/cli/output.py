@@ -1,9 +1,11 @@
 """What a person sees: colour and tables on a terminal, plain lines in a pipe."""
 
+import logging
 import os
 import sys
-from collections.abc import Callable, Coroutine
-from typing import Any, TextIO
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, TextIO
 
 import anyio
 import orjson
@@ -14,7 +16,9 @@ from headgate.client.targets import TargetError, only
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError
 
-__all__ = ["complain", "console", "guarded", "is_coloured", "print_json", "print_line"]
+__all__ = ["complain", "console", "guarded", "is_coloured", "print_json", "print_line", "told"]
+
+_LOG: Final = logging.getLogger("headgate")
 
 
 def console() -> Console:
@@ -47,8 +51,32 @@ def is_coloured(stream: TextIO) -> bool:
 
 def complain(message: str) -> None:
     """One line to standard error."""
+    _tell(" ".join(message.split()))
+
+
+def _tell(message: str) -> None:
     label = "\x1b[31mheadgate:\x1b[0m" if is_coloured(sys.stderr) else "headgate:"
-    sys.stderr.write(f"{label} {' '.join(message.split())}\n")
+    sys.stderr.write(f"{label} {message}\n")
+
+
+class _Told(logging.Handler):
+    """Writes what is logged in the form of a complaint."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Traces keep their lines."""
+        _tell(self.format(record))
+
+
+@contextmanager
+def told(*, notes: bool) -> Iterator[None]:
+    """While open, warnings are told; what a source notes about itself only where somebody looks at the source."""
+    handler = _Told(logging.WARNING)
+    handler.addFilter(lambda record: notes or record.levelno > logging.WARNING or record.name != _LOG.name)
+    _LOG.addHandler(handler)
+    try:
+        yield
+    finally:
+        _LOG.removeHandler(handler)
 
 
 def guarded(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
