@@ -94,8 +94,8 @@ class Words:
         raise NotImplementedError
 
     def mean(self, column: Any) -> Any:
-        """The average as a floating point number."""
-        return cast(func.avg(column), Double())
+        """The average as a floating point number. That of the database may round it, or overflow on the way."""
+        return cast(func.sum(column), Double()) / func.nullif(func.count(column), 0)
 
     def bound_type(self, column_type: TypeEngine[Any]) -> TypeEngine[Any]:
         """The type of an operand: that of the column, unless it would round or overflow."""
@@ -282,10 +282,6 @@ class MariaWords(Words):
                 return case((found == "BOOLEAN", text == "true"))
             case _:
                 return func.nullif(found, "NULL")
-
-    def mean(self, column: Any) -> Any:
-        """The average of floating point numbers: of others only four digits more than they have would remain."""
-        return func.avg(column * literal(1.0, Double()))
 
     @property
     def places_nulls(self) -> bool:
