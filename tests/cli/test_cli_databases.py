@@ -22,9 +22,9 @@ CREATE TABLE notes (line VARCHAR(80));
 INSERT INTO authors VALUES (1, 'Jane Austen');
 INSERT INTO books VALUES (1, 'Emma', 1, 'new', NULL);
 """
-SECRET = "hide it with 'hidden = true' under [tables.books.fields.password_hash]."
+ADVICE = "hide it with 'hidden = true' under [tables.books.fields.password_hash]."
 NOTES = [
-    f"headgate: books.password_hash looks secret but is shown: {SECRET}",
+    f"headgate: books.password_hash looks secret but is shown: {ADVICE}",
     "headgate: notes is only read: it has no primary key to know its rows by.",
 ]
 
