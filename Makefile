@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 ADDRESS ?= 127.0.0.1:8765
 
-.PHONY: demo test lint types unit million bench lock clean
+.PHONY: demo test lint types unit million hundred-thousand bench lock clean
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP
 	@$(BIN)/headgate serve --http $(ADDRESS)
@@ -23,6 +23,9 @@ unit: $(VENV)/.developing
 
 million: $(VENV)/.developing  ## the property test with 1,000,000 requests
 	HEADGATE_CASES=1000000 $(BIN)/pytest tests/engine/test_properties.py -k as_many_requests -s
+
+hundred-thousand: $(VENV)/.developing  ## 100,000 random queries on each database, compared with the in-memory evaluator
+	HEADGATE_SQL_CASES=100000 $(BIN)/pytest tests/sources/sql/test_same_answers.py -k as_many_queries -s
 
 bench: .venv-bench/.installed  ## ratios to the bare SDK and to FastMCP
 	.venv-bench/bin/python -m benchmarks
