@@ -69,7 +69,7 @@ class Field:
     sortable: bool = True
     sensitive: bool = False
     schema: Mapping[str, Any] | None = None
-    """The JSON Schema where an author's type says more than the kind."""
+    """What an author's type says beyond the kind, as keywords of JSON Schema."""
 
     @property
     def can_sort(self) -> bool:

@@ -34,6 +34,8 @@ _FORMATS: Final[Mapping[str, Kind]] = {
     DECIMAL: Kind.DECIMAL,
     BASE64: Kind.BYTES,
 }
+_OWN_RULES: Final = ("minLength", "pattern", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_RULES: Final = (*_OWN_RULES, "maxLength", "minimum", "maximum", "enum", "format")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +143,19 @@ def _field(
         minimum=inner.get("minimum"),
         maximum=inner.get("maximum"),
         item_kind=_kind(items) if kind is Kind.ARRAY else None,
+        schema=_rules(inner, items, kind),
         sensitive=bool(full.get(SENSITIVE)),
         filterable=not full.get(SENSITIVE),
     )
+
+
+def _rules(schema: Schema, items: Schema, kind: Kind) -> Schema | None:
+    """What a type says beyond its kind. What lies inside an object is left to the type itself: updates give parts."""
+    if kind is Kind.ARRAY:
+        return {"items": {key: items[key] for key in ("type", *_RULES) if key in items}}
+    if kind is Kind.JSON:
+        return {"type": "object"} if schema.get("type") == "object" else None
+    return {key: schema[key] for key in _OWN_RULES if key in schema}
 
 
 def _without_null(declared: list[str]) -> Any:

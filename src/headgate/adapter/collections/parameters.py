@@ -110,12 +110,17 @@ _TAKEN: Final = REQUEST_FIELDS | {DRY_RUN.name}
 _SCHEMAS: Final[Mapping[Kind, Schema]] = {
     Kind.INTEGER: {"type": "integer"},
     Kind.BYTES: {"type": "string", "format": BASE64},
+    Kind.TIME: {
+        "type": "string",
+        "pattern": r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$",
+        "examples": ["10:30:00"],
+    },
 }
 
 
 def field_schema(field: Field) -> Schema:
     """The JSON Schema of a field's value."""
-    schema: Schema = dict(field.schema or _SCHEMAS.get(field.kind) or field.kind.row.schema)
+    schema: Schema = {**(_SCHEMAS.get(field.kind) or field.kind.row.schema), **(field.schema or {})}
     said = {
         "description": field.description or None,
         "maxLength": field.max_length if field.kind is Kind.TEXT else None,

@@ -11,8 +11,9 @@ from headgate.protocol.categories import Category
 from headgate.protocol.errors import Invalid, NotFound
 from headgate.protocol.results import Notice
 from headgate.query.backends import Backend, Edge, Key
-from headgate.query.collections import Catalog, Collection, Relationship
+from headgate.query.collections import Catalog, Collection, Field, Relationship
 from headgate.query.conditions import value_of
+from headgate.query.kinds import Kind
 from headgate.query.reading import Reader
 from headgate.query.refusals import unknown_name
 
@@ -103,11 +104,16 @@ class RelationshipQueries:
         )
 
     def _types(self) -> list[str]:
-        return list(dict.fromkeys(one.type for each in self.catalog for one in each.relationships.values()))
+        return list(dict.fromkeys(one.type for one in self._relationships()))
+
+    def _relationships(self) -> Iterator[Relationship]:
+        """Those that lead to a collection that is there."""
+        every = (one for each in self.catalog for one in each.relationships.values())
+        return (one for one in every if one.target in self.catalog)
 
     def _examples(self, types: list[str]) -> tuple[Example, ...]:
         start = next(one for one in self.catalog if one.relationships)
-        root = {"element_type": start.singular, "element_name": ",".join("1" for _ in start.key)}
+        root = {"element_type": start.singular, "element_name": ",".join(map(_sample, _key_fields(start)))}
         return (
             Example({"root": root, "direction": "both"}, "Everything one step away"),
             Example({"root": root, "direction": "both", "relationship": types[0], "depth": 2}, "One type, two steps"),
@@ -157,7 +163,7 @@ class RelationshipQueries:
         return _Node(collection.name, _inner(collection, fetched.rows[0][: len(key)]))
 
     def _knows(self, name: str) -> bool:
-        return any(name in (one.type, one.name) for each in self.catalog for one in each.relationships.values())
+        return any(name in (one.type, one.name) for one in self._relationships())
 
     async def _walk(self, start: _Node, direction: str, wanted: str | None, depth: int) -> _Walk:
         walk = _Walk({start})
@@ -189,7 +195,7 @@ class RelationshipQueries:
     def _followed(self, collection: Collection, direction: str, wanted: str | None) -> Iterator[Relationship]:
         for one in collection.relationships.values():
             here = "outgoing" if one.outgoing else "incoming"
-            if direction in (here, "both") and wanted in (None, one.type, one.name):
+            if one.target in self.catalog and direction in (here, "both") and wanted in (None, one.type, one.name):
                 yield one
 
     def _edge(self, collection: str, relationship: Relationship, edge: Edge, level: int) -> _Found:
@@ -228,6 +234,24 @@ class RelationshipQueries:
     def _id(self, node: _Node) -> str:
         reference = self._reference(node)
         return f"{reference['element_type']}:{reference['element_name']}"
+
+
+_SAMPLES: Final[Mapping[Kind, str]] = {
+    Kind.UUID: "123e4567-e89b-12d3-a456-426614174000",
+    Kind.DATE: "2026-02-04",
+    Kind.TIME: "10:30:00",
+    Kind.DATETIME: "2026-02-04T10:30:00Z",
+    Kind.BYTES: "SGVsbG8=",
+}
+
+
+def _key_fields(collection: Collection) -> Iterator[Field]:
+    return (collection.fields[name] for name in collection.key)
+
+
+def _sample(field: Field) -> str:
+    """A key as it could be."""
+    return str(field.choices[0]) if field.choices else _SAMPLES.get(field.kind, "1")
 
 
 def _inner(collection: Collection, key: Iterable[Any]) -> Key:
