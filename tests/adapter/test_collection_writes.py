@@ -1,6 +1,7 @@
 """Creating, changing and deleting the items of collections that are held in memory."""
 
 from dataclasses import dataclass, field
+from datetime import time
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -65,7 +66,8 @@ async def test_a_trial_of_creating_shows_the_item_and_adds_nothing(held: Any) ->
         pytest.param({"binding": "leather"}, "VALIDATION_INVALID_ENUM", "binding", id="a value that is no choice"),
         pytest.param({"published": "soon"}, "VALIDATION_INVALID_VALUE", "published", id="a text that is no date"),
         pytest.param({"tags": "play"}, "VALIDATION_INVALID_TYPE", "tags", id="a text in place of a list"),
-        pytest.param({"tags": [1]}, "VALIDATION_INVALID_VALUE", "tags.0", id="a list of the wrong items"),
+        pytest.param({"tags": [1]}, "VALIDATION_INVALID_TYPE", "tags[0]", id="a list of the wrong items"),
+        pytest.param({"details": 5}, "VALIDATION_INVALID_TYPE", "details", id="a number in place of an object"),
     ],
 )
 async def test_what_is_no_item_is_refused_with_the_place(given: dict[str, Any], code: str, name: str) -> None:
@@ -109,6 +111,34 @@ async def test_a_rule_of_the_whole_type_is_upheld_without_telling_how_it_is_writ
         assert "the item would not be complete or consistent" in found["message"]
         assert "secret" not in str(found)
     assert held == [Span(id=1, low=1, high=2)]
+
+
+@dataclass
+class Code:
+    """A type whose fields have rules of their own."""
+
+    code: Annotated[str, Field(min_length=2, pattern="^[A-Z]+$")]
+    share: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    opens: time = time(9)
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        pytest.param({"code": "A"}, "VALIDATION_OUT_OF_RANGE", id="too short"),
+        pytest.param({"code": "ab"}, "VALIDATION_PATTERN_MISMATCH", id="another pattern"),
+        pytest.param({"code": "AB", "share": 0}, "VALIDATION_OUT_OF_RANGE", id="on a bound that is excluded"),
+        pytest.param({"code": "AB", "opens": "9"}, "VALIDATION_PATTERN_MISMATCH", id="no time of a day"),
+    ],
+)
+async def test_the_rules_of_a_field_are_told_before_anything_is_made(given: dict[str, Any], code: str) -> None:
+    made = Adapter("codes")
+    held: list[Code] = []
+    made.collection(Code, key="code", items=held)
+    assert (await error(Engine(made), "create_code", **given))["code"] == code
+    assert held == []
+    assert await answered(Engine(made), "create_code", code="AB", share=0.25, opens="10:30")
+    assert held == [Code("AB", 0.25, time(10, 30))]
 
 
 @dataclass
