@@ -130,12 +130,12 @@ class RelationshipQueries:
         first: int | None,
         after: str | None,
     ) -> dict[str, Any]:
-        start = await self._root(root)
         if relationship is not None and not self._knows(relationship):
             raise unknown_name("relationship", "relationship", relationship, self._types())
+        place = 0 if after is None else self.reader.cursors.read_place(after, QUERY_RELATIONSHIPS, "after")
+        start = await self._root(root)
         walk = await self._walk(start, direction, relationship, depth or 1)
         found = list(walk.found.values())
-        place = 0 if after is None else self.reader.cursors.read_place(after, QUERY_RELATIONSHIPS, "after")
         shown = found[place : place + min(_PAGE if first is None else first, _LARGEST_PAGE)]
         end = place + len(shown)
         if end < len(found) or not walk.complete:
