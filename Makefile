@@ -27,8 +27,11 @@ million: $(VENV)/.developing  ## the property test with 1,000,000 requests
 hundred-thousand: $(VENV)/.developing  ## 100,000 random queries on each database, compared with the in-memory evaluator
 	HEADGATE_SQL_CASES=100000 $(BIN)/pytest tests/sources/sql/test_same_answers.py -k as_many_queries -s
 
-bench: .venv-bench/.installed  ## ratios to the bare SDK and to FastMCP
+bench: .venv-bench/.installed  ## ratios to the bare SDK, to FastMCP, to bare drivers and to Datasette
 	.venv-bench/bin/python -m benchmarks
+
+bench-large: .venv-bench/.installed  ## the databases alone, with 1,000,000 and with 10,000,000 rows
+	.venv-bench/bin/python -m benchmarks databases --rows 1000000 10000000
 
 .venv-bench/.installed: pyproject.toml constraints.txt benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv-bench

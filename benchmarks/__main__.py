@@ -1,4 +1,4 @@
-"""``python -m benchmarks [--quick] [--json FILE]``: every table, and the aims beside what was measured."""
+"""``python -m benchmarks [SUITE...]``: every table, and the aims beside what was measured."""
 
 import argparse
 import asyncio
@@ -6,52 +6,136 @@ import json
 import os
 import platform
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from benchmarks.aims import Aim, aims_table
+from benchmarks.data import postgresql, sqlite_file
+from benchmarks.databases import in_postgresql, in_sqlite
 from benchmarks.dispatch import dispatch
-from benchmarks.registry import BuildTimes, registry
-from benchmarks.tables import Cell, Table
-from benchmarks.timing import Timing
-from benchmarks.tokens import TokenCosts, tokens
+from benchmarks.memory import while_paging
+from benchmarks.over_http import HAS_DATASETTE, over_http
+from benchmarks.registry import registry
+from benchmarks.tables import Table
+from benchmarks.tokens import tokens
 from benchmarks.transports import BARE, FASTMCP, HEADGATE, OWN_CLIENT, Measured, through_mcp
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How often each thing is measured."""
+    """How often each thing is measured; a row of the databases' tables, for how many seconds."""
 
     dispatch_rounds: int
     mcp_rounds: int
     builds: int
+    row_seconds: float
 
 
-FULL: Final = Effort(dispatch_rounds=100, mcp_rounds=100, builds=5)
-QUICK: Final = Effort(dispatch_rounds=20, mcp_rounds=10, builds=3)
+FULL: Final = Effort(dispatch_rounds=100, mcp_rounds=100, builds=5, row_seconds=3.0)
+QUICK: Final = Effort(dispatch_rounds=20, mcp_rounds=10, builds=3, row_seconds=0.5)
+MEMORY_ROWS: Final = 1_000_000
+QUIET_LOAD: Final = 0.5
 
 
-async def main(effort: Effort) -> list[Table]:
-    """Measure everything, and print each table as soon as it is there."""
+class Report:
+    """Tables, printed as soon as they are there, and the aims that they were made for."""
+
+    def __init__(self) -> None:
+        self.tables: list[Table] = []
+        self.aims: list[Aim] = []
+
+    def add(self, shown: Table | Sequence[Table], aims: Sequence[Aim]) -> None:
+        """More tables, and what they say of the aims."""
+        for table in [shown] if isinstance(shown, Table) else shown:
+            print(table.text() + "\n", flush=True)
+            self.tables.append(table)
+        self.aims += aims
+
+
+async def engine(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
+    """The engine alone."""
+    table, plain = await dispatch(effort.dispatch_rounds)
+    report.add(table, [Aim("dispatch alone, µs", plain.median, 20.0)])
+
+
+async def transports(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
+    """Through MCP."""
+    table, measured = await through_mcp(effort.mcp_rounds)
+    aims = [Aim(f"{wire}: headgate / {BARE}", _ratio(measured, wire, BARE), 1.10) for wire in measured]
+    for wire, timings in measured.items():
+        rivals = [name for name in (FASTMCP, OWN_CLIENT) if name in timings and wire.startswith("in process")]
+        aims += [Aim(f"{wire}: headgate / {name}", _ratio(measured, wire, name), 0.50) for name in rivals]
+    report.add(table, aims)
+
+
+async def registries(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
+    """Many operations."""
+    table, built = await registry(effort.builds)
+    slowest = max(built.plain, built.dataclasses)
+    report.add(table, [Aim("build 10,000 operations from functions, ms", slowest, 1000.0)])
+
+
+async def token_costs(report: Report, _effort: Effort, _rows: Sequence[int]) -> None:
+    """What the tools cost."""
+    table, costs = await tokens()
+    few, many = [costs[f"{size} operations, semantic"] for size in ("100", "10,000")]
+    report.add(
+        table,
+        [
+            Aim("tools/list of 10,000 operations against 100, tokens more", many - few, 0),
+            Aim("tools/list of 89 operations, semantic, tokens", costs["89 operations, semantic"], 900),
+            Aim("tools/list of 89 operations, single, tokens", costs["89 operations, single"], 300),
+        ],
+    )
+
+
+async def databases(report: Report, effort: Effort, rows: Sequence[int]) -> None:
+    """Pages and summaries of large tables, by hand, over HTTP and for a long time."""
+    with postgresql() as server:
+        for count in rows:  # made before anything is measured
+            sqlite_file(count), server.url(count)
+        for count in rows:
+            report.add(*await in_sqlite(sqlite_file(count), count, effort.row_seconds))
+            report.add(*await in_postgresql(server.url(count), count, effort.row_seconds))
+        for count in rows if HAS_DATASETTE else ():
+            shown, aims = await over_http(sqlite_file(count), count, effort.row_seconds)
+            report.add(shown, aims)
+        most = max(rows)
+        sources: dict[str, str | Path] = {"SQLite": sqlite_file(most), "PostgreSQL": server.url(most)}
+        report.add(*await while_paging(sources, min(most, MEMORY_ROWS)))
+
+
+SUITES: Final = {
+    "engine": engine,
+    "transports": transports,
+    "registry": registries,
+    "tokens": token_costs,
+    "databases": databases,
+}
+
+
+async def main(suites: Sequence[str], effort: Effort, rows: Sequence[int]) -> Report:
+    """Measure, and print each table as soon as it is there."""
     started = time.monotonic()
-    print(f"{_versions()}; {_load()} before\n")
-    engine_table, plain = await dispatch(effort.dispatch_rounds)
-    print(engine_table.text())
-    mcp_table, measured = await through_mcp(effort.mcp_rounds)
-    print("\n" + mcp_table.text())
-    registry_table, built = await registry(effort.builds)
-    print("\n" + registry_table.text())
-    token_table, costs = await tokens()
-    print("\n" + token_table.text())
-    aims = _aims(plain, measured, built, costs)
-    print("\n" + aims.text())
+    print(f"{_versions()}; {_load()} before")
+    if os.getloadavg()[0] > QUIET_LOAD * (os.cpu_count() or 1):
+        print("The machine is busy with something else: do not keep these figures.")
+    print(flush=True)
+    report = Report()
+    for suite in suites:
+        await SUITES[suite](report, effort, rows)
+    table = aims_table(report.aims)
+    print(table.text())
+    report.tables.insert(0, table)
     print(f"\n{time.monotonic() - started:.0f} s; {_load()} after")
-    return [aims, engine_table, mcp_table, registry_table, token_table]
+    return report
 
 
 def _versions() -> str:
-    packages = ", ".join(f"{name} {_version(name)}" for name in ("headgate", "mcp", "fastmcp"))
+    packages = ", ".join(f"{name} {_version(name)}" for name in ("headgate", "mcp", "fastmcp", "datasette", "psycopg"))
     return f"{os.cpu_count()} cores, Python {platform.python_version()}, {packages}"
 
 
@@ -67,43 +151,20 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def _aims(plain: Timing, measured: Measured, built: BuildTimes, costs: TokenCosts) -> Table:
-    """Every aim with the worst figure that counts for it."""
-    rows: list[tuple[Cell, ...]] = [
-        _aim("dispatch alone, µs", plain.median, 20.0),
-        *(_aim(f"{wire}: headgate / {BARE}", _ratio(measured, wire, BARE), 1.10) for wire in measured),
-    ]
-    for wire, timings in measured.items():
-        rivals = [name for name in (FASTMCP, OWN_CLIENT) if name in timings and wire.startswith("in process")]
-        rows += [_aim(f"{wire}: headgate / {name}", _ratio(measured, wire, name), 0.50) for name in rivals]
-    few, many = [costs[f"{size} operations, semantic"] for size in ("100", "10,000")]
-    return Table(
-        "Aims",
-        ("", "measured", "aim", ""),
-        (
-            *rows,
-            _aim("build 10,000 operations from functions, ms", max(built.plain, built.dataclasses), 1000.0),
-            _aim("tools/list of 10,000 operations against 100, tokens more", many - few, 0),
-            _aim("tools/list of 89 operations, semantic, tokens", costs["89 operations, semantic"], 900),
-            _aim("tools/list of 89 operations, single, tokens", costs["89 operations, single"], 300),
-        ),
-    )
-
-
-def _aim(name: str, value: float, most: float) -> tuple[Cell, ...]:
-    return name, value, most, "reached" if value <= most else "missed"
-
-
 def _ratio(measured: Measured, wire: str, name: str) -> float:
     return measured[wire][HEADGATE].median / measured[wire][name].median
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: under 40 s instead of under 3 minutes")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all of them by default")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds: under 90 s instead of under 5 minutes")
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000], help="how large the databases' tables are")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there too")
     given = parser.parse_args()
-    tables = asyncio.run(main(QUICK if given.quick else FULL))
+    if unknown := set(given.suites) - set(SUITES):
+        parser.error(f"no such suite: {', '.join(sorted(unknown))}")
+    done = asyncio.run(main(given.suites or list(SUITES), QUICK if given.quick else FULL, given.rows))
     if given.json:
-        saved = {"machine": _versions(), "load": _load(), "tables": [table.wire() for table in tables]}
+        saved = {"machine": _versions(), "load": _load(), "tables": [table.wire() for table in done.tables]}
         given.json.write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n")

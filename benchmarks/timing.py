@@ -4,19 +4,45 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
-__all__ = ["AsyncCall", "Timing", "once", "repeat", "take_turns"]
+__all__ = ["AsyncCall", "Ratio", "Timing", "once", "race", "repeat", "take_turns"]
 
 T = TypeVar("T")
 AsyncCall: TypeAlias = Callable[[], Awaitable[object]]
 
 
+_ROUND_SECONDS: Final = 0.005
+_MOST_CALLS: Final = 50
+_MOST_ROUNDS: Final = 200
+_FEWEST_ROUNDS: Final = 5
+_NOISE: Final = 0.2
+_WARMING: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many times as long one took as another, in the rounds that both took part in: the median, and its quartiles.
+
+    What disturbs a round disturbs both, so this holds where the machine is too busy for microseconds to mean much.
+    """
+
+    median: float
+    low: float
+    high: float
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether the rounds agree too little to conclude anything."""
+        return self.high - self.low > _NOISE * self.median
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long each of many calls took, in seconds."""
+    """How long each of many calls took, in seconds, and how many of them were one round."""
 
     samples: tuple[float, ...]
+    calls: int = 1
 
     @property
     def median(self) -> float:
@@ -28,6 +54,18 @@ class Timing:
         """In microseconds: nineteen of twenty calls took less."""
         return sorted(self.samples)[int(len(self.samples) * 0.95)] * 1e6
 
+    @property
+    def rounds(self) -> list[float]:
+        """The median of each round."""
+        starts = range(0, len(self.samples), self.calls)
+        return [statistics.median(self.samples[start : start + self.calls]) for start in starts]
+
+    def against(self, other: "Timing") -> Ratio:
+        """The ratio to another one, round by round."""
+        ratios = sorted(ours / theirs for ours, theirs in zip(self.rounds, other.rounds, strict=True))
+        low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
+        return Ratio(median, low, high)
+
 
 async def take_turns(contenders: Mapping[str, AsyncCall], *, rounds: int, calls: int) -> dict[str, Timing]:
     """Each contender a few calls in turn, many times over. Every round begins with another one."""
@@ -37,7 +75,22 @@ async def take_turns(contenders: Mapping[str, AsyncCall], *, rounds: int, calls:
         first = turn % len(names)
         for name in names[first:] + names[:first]:
             samples[name] += await _times(contenders[name], calls)
-    return {name: Timing(tuple(taken)) for name, taken in samples.items()}
+    return {name: Timing(tuple(taken), calls) for name, taken in samples.items()}
+
+
+async def race(contenders: Mapping[str, AsyncCall], seconds: float) -> dict[str, Timing]:
+    """Turns for about so many seconds, whether a call takes microseconds or seconds: five rounds at least."""
+    first = await take_turns(contenders, rounds=1, calls=1)
+    await take_turns(contenders, rounds=1, calls=_WARMING if sum(_firsts(first)) * _WARMING < seconds else 1)
+    warm = await take_turns(contenders, rounds=3, calls=1)
+    medians = [timing.median / 1e6 for timing in warm.values()]
+    calls = int(min(max(_ROUND_SECONDS / max(medians), 1), _MOST_CALLS))
+    rounds = int(min(max(seconds / (sum(medians) * calls), _FEWEST_ROUNDS), _MOST_ROUNDS))
+    return await take_turns(contenders, rounds=rounds, calls=calls)
+
+
+def _firsts(timings: Mapping[str, Timing]) -> list[float]:
+    return [timing.samples[0] for timing in timings.values()]
 
 
 async def _times(call: AsyncCall, calls: int) -> list[float]:

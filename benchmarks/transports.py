@@ -1,21 +1,18 @@
 """The same call through MCP: in process, over stdio and over HTTP, in both eras, to every contender in turn."""
 
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from mcp import Client, StdioServerParameters
 
 from benchmarks import servers
 from benchmarks.books import ANSWER, ARGUMENTS, REQUEST, library
+from benchmarks.processes import ROOT, free_port, running, wait_for
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import AsyncCall, Timing, take_turns
 from headgate import mcp_server
@@ -33,8 +30,6 @@ OWN_CLIENT: Final = "FastMCP by its client"
 
 _HAS_FASTMCP: Final = find_spec("fastmcp") is not None
 _MODES: Final = {"modern": "auto", "legacy": "legacy"}
-_ROOT: Final = Path(__file__).parent.parent
-_START_SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +82,7 @@ async def _in_process(era: str, rounds: int) -> Mapping[str, Timing]:
 
 async def _over_stdio(era: str, rounds: int) -> Mapping[str, Timing]:
     targets = {
-        each.name: StdioServerParameters(command=each.command[0], args=each.command[1:], cwd=_ROOT)
+        each.name: StdioServerParameters(command=each.command[0], args=each.command[1:], cwd=ROOT)
         for each in _CONTENDERS
     }
     async with AsyncExitStack() as stack:
@@ -125,41 +120,13 @@ async def _race(calls: Mapping[str, AsyncCall], rounds: int, each: int) -> Mappi
 @contextmanager
 def _listening() -> Iterator[Mapping[str, str]]:
     """All contenders as processes that listen on this machine, and the address of each."""
-    ports = {each.name: _free_port() for each in _CONTENDERS}
+    ports = {each.name: free_port() for each in _CONTENDERS}
     with ExitStack() as stack:
         for each in _CONTENDERS:
-            stack.enter_context(_running([*each.command, str(ports[each.name])]))
+            stack.enter_context(running([*each.command, str(ports[each.name])]))
         for port in ports.values():
-            _wait_for(port)
+            wait_for(port)
         yield {name: f"http://127.0.0.1:{port}/mcp" for name, port in ports.items()}
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@contextmanager
-def _running(command: list[str]) -> Iterator[None]:
-    process = subprocess.Popen(command, cwd=_ROOT)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def _wait_for(port: int) -> None:
-    until = time.monotonic() + _START_SECONDS
-    while True:
-        try:
-            with closing(socket.create_connection(("127.0.0.1", port), timeout=1)):
-                return
-        except OSError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)
 
 
 def _table(measured: Measured) -> Table:

@@ -1,0 +1,45 @@
+"""Servers as processes on this machine."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+__all__ = ["ROOT", "free_port", "running", "wait_for"]
+
+ROOT: Final = Path(__file__).parent.parent
+_START_SECONDS: Final = 30.0
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(command: list[str]) -> Iterator[None]:
+    """A process while the block runs."""
+    process = subprocess.Popen(command, cwd=ROOT)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def wait_for(port: int) -> None:
+    """Until somebody listens on a port."""
+    until = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            with closing(socket.create_connection(("127.0.0.1", port), timeout=1)):
+                return
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
