@@ -106,6 +106,8 @@ def _explain(error: BaseException | None) -> None:
         if isinstance(error, kind):
             _LOG.info("the database said: %s", error.raw)
             raise explain() from None
+    if isinstance(error, DatabaseFailure):
+        _LOG.error("the database said: %s", error.raw)
 
 
 def _columns_of(mapped: TableMap, constraint: str | None) -> tuple[str, ...]:
