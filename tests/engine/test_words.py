@@ -11,8 +11,10 @@ from tests.support import ROOT
 SOURCE = ROOT / "src" / "headgate"
 SPEAKING = [
     *sorted((SOURCE / "engine").glob("*.py")),
-    *(SOURCE / "protocol" / name for name in ("inspection.py", "requests.py")),
-    *(SOURCE / "adapter" / name for name in ("etags.py", "patch.py", "suggestions.py", "text_formats.py")),
+    *sorted((SOURCE / "query").glob("*.py")),
+    *(SOURCE / "protocol" / name for name in ("inspection.py", "requests.py", "suggestions.py")),
+    *(SOURCE / "adapter" / name for name in ("etags.py", "patch.py", "text_formats.py")),
+    SOURCE / "adapter" / "collections" / "memory.py",
 ]
 """The modules whose words reach callers in errors; the registry's own messages have their test beside them."""
 
