@@ -1,6 +1,6 @@
 """The adapter: the one registry of operations and types, and the decorators that fill it."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
@@ -159,23 +159,31 @@ class Adapter:
         )
         made, writable = self._collections.declare(model, said, items, backend)
         self._add_operations(made, writable=writable, leave_out=leave_out)
+        self._add_relating()
         return made
 
-    def add_collection(
-        self, collection: Collection, backend: Backend, *, writable: bool = True, leave_out: Iterable[str] = ()
+    def add_collections(
+        self, collections: Iterable[Collection], backend: Backend, *, read_only: Container[str] = ()
     ) -> None:
-        """Serve a collection that a source knows of, out of what holds its items."""
-        self._collections.add(collection, backend)
-        self._add_operations(collection, writable=writable, leave_out=leave_out)
+        """Serve collections that a source knows of, out of what holds their items; some, by name, only to be read."""
+        known = tuple(collections)
+        for one in known:
+            self._collections.add(one, backend)
+        for one in known:
+            self._add_operations(one, writable=one.name not in read_only)
+        self._add_relating()
 
-    def _add_operations(self, collection: Collection, *, writable: bool, leave_out: Iterable[str]) -> None:
+    def _add_operations(self, collection: Collection, *, writable: bool, leave_out: Iterable[str] = ()) -> None:
         for operation in self._collections.operations(collection, leave_out, writable=writable):
             if operation.name not in self._operations:
                 self.add(operation)
-        relating = self._collections.relating()
-        if relating is not None:  # made anew, since it knows all collections
-            self._operations.pop(relating.name, None)
-            self.add(relating)
+
+    def _add_relating(self) -> None:
+        """Take in the operation that follows relationships, or make it anew: it knows all collections."""
+        operation = self._collections.relating()
+        if operation is not None:
+            self._operations.pop(operation.name, None)
+            self.add(operation)
 
     def on_close(self, closer: Callable[[], Awaitable[None]]) -> None:
         """Have something closed when the adapter is no longer served."""

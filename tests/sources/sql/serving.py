@@ -185,9 +185,7 @@ def memory_of(schema: Schema, world: World) -> Served:
     """The same collections over the rows of the description."""
     memory = Memory(schema, world)
     adapter = Adapter("memory")
-    adapter.collections.catalog = schema.catalog
-    for mapped in schema.tables.values():
-        adapter.add_collection(mapped.collection, memory, writable=False)
+    adapter.add_collections(schema.catalog, memory, read_only=schema.tables)
     return Served("memory", Engine(adapter), memory=memory)
 
 

@@ -36,8 +36,7 @@ class Collections:
 
     def add(self, collection: Collection, backend: Backend) -> None:
         """Take in a collection and what holds its items."""
-        if collection.name not in self.catalog or self.catalog[collection.name] is not collection:
-            self.catalog.add(collection)
+        self.catalog.add(collection)
         self._backends[collection.name] = backend
 
     def declare(

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Text, select, type_coerce
-
 from headgate.adapter.adapter import Adapter
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.names import camel_to_snake
@@ -44,10 +42,8 @@ def sql_adapter(
         raise AdapterError(f"'{_shown(database)}' has no tables that can be served.")
     backend = SqlBackend(database, schema, _styles(database, schema))
     adapter = Adapter(name or _name(database), description or f"The database {_shown(database)}")
-    adapter.collections.catalog = schema.catalog
-    for mapped in schema.tables.values():
-        writable = mapped.writable and not database.options.read_only
-        adapter.add_collection(mapped.collection, backend, writable=writable)
+    locked = [name for name, mapped in schema.tables.items() if not mapped.writable or database.options.read_only]
+    adapter.add_collections(schema.catalog, backend, read_only=locked)
     adapter.collections.transactions.append(partial(_joined, database))
     adapter.on_close(database.close)
     return adapter
@@ -88,7 +84,9 @@ def _styles(database: Database, schema: Schema) -> Mapping[tuple[str, str], Time
 
 
 def _style(connection: Any, mapped: TableMap, name: str) -> TimeStyle | None:
-    first = select(mapped.columns[name].label("sample")).limit(_SAMPLED).subquery()
-    text = type_coerce(first.c.sample, Text())  # as it is stored, not as SQLAlchemy would read it
-    sample = connection.execute(select(text).where(text.is_not(None)).limit(1)).scalar()
+    """The style of the first moment among some rows, as it is stored and not as SQLAlchemy would read it."""
+    quote = connection.dialect.identifier_preparer.quote
+    column, table = quote(mapped.columns[name].name), quote(mapped.table.name)
+    first = f"SELECT {column} AS moment FROM {table} LIMIT {_SAMPLED}"  # noqa: S608  (names, each quoted)
+    sample = connection.exec_driver_sql(f"SELECT moment FROM ({first}) WHERE moment IS NOT NULL LIMIT 1").scalar()  # noqa: S608
     return TimeStyle.of(sample) if isinstance(sample, str) else None
