@@ -1,15 +1,17 @@
 """Several operations in one request (Operations 7)."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from headgate import Adapter, AqlError, Context, Engine, EngineOptions, Limits, NotFound
+from headgate import Adapter, AqlError, Conflict, Context, Engine, EngineOptions, Limits, NotFound
 from headgate.engine.stages import Call, Scope
 from headgate.protocol.errors import ErrorDetail
 from headgate.safety.decisions import ALLOW, Confirm, Decision, Deny
-from tests.engine.asking import answer
+from tests.engine.asking import answer, leaks
 from tests.support import schema_errors
 
 pytestmark = pytest.mark.anyio
@@ -221,6 +223,175 @@ async def test_a_gate_that_breaks_lets_nothing_pass() -> None:
 
     envelope = await answer(library(gate=broken), book("a"))
     assert envelope["error"]["code"] == "INTERNAL_ERROR"
+
+
+# All or nothing.
+
+
+class Shelf:
+    """Books whose changes can be undone together: a transaction as a source of collections would offer it."""
+
+    def __init__(self, *, refuses: Exception | None = None) -> None:
+        self.books: list[str] = []
+        self.log: list[str] = []
+        self.refuses = refuses
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[None]:
+        before = list(self.books)
+        self.log.append("begin")
+        try:
+            yield
+            self._keep()
+        except BaseException:
+            self.books[:] = before
+            self.log.append("undone")
+            raise
+
+    def _keep(self) -> None:
+        if self.refuses:
+            raise self.refuses
+        self.log.append("kept")
+
+
+def shelves(*shelves: Shelf, **more: Any) -> Engine:
+    """An engine that puts books on the first of several shelves."""
+    adapter = Adapter("library")
+
+    @adapter.create
+    async def create_book(title: str) -> list[str]:
+        """Add a book."""
+        if title == "stuck":
+            raise RuntimeError(title)
+        if title == "taken":
+            raise Conflict("book", title)
+        shelves[0].books.append(title)
+        return list(shelves[0].books)
+
+    @adapter.delete
+    async def delete_book(title: str) -> str:
+        """Remove a book."""
+        shelves[0].books.remove(title)
+        return title
+
+    adapter.collections.transactions.extend(shelf.transaction for shelf in shelves)
+    return Engine(adapter, **more)
+
+
+async def together(engine: Engine, *items: object, **beside: Any) -> dict[str, Any]:
+    return await answer(engine, {"operations": list(items), "transaction": True, **beside})
+
+
+async def test_a_transaction_is_kept_as_a_whole() -> None:
+    shelf = Shelf()
+    envelope = await together(shelves(shelf), book("a"), book("b"))
+    assert envelope == {
+        "success": True,
+        "data": None,
+        "results": [
+            {"index": 0, "operation": "create_book", "result": {"success": True, "data": ["a"]}},
+            {"index": 1, "operation": "create_book", "result": {"success": True, "data": ["a", "b"]}},
+        ],
+        "summary": {"total": 2, "succeeded": 2, "failed": 0},
+    }
+    assert (shelf.books, shelf.log) == (["a", "b"], ["begin", "kept"])
+
+
+FAILING = [
+    pytest.param(book("taken"), "CONFLICT_ALREADY_EXISTS", id="a typed error"),
+    pytest.param(book("stuck"), "INTERNAL_ERROR", id="a broken handler"),
+    pytest.param({"operation": "create_book"}, "VALIDATION_MISSING_PARAM", id="a missing parameter"),
+    pytest.param({"operation": "nonsense"}, "NOT_FOUND_OPERATION", id="an unknown operation"),
+    pytest.param(5, "VALIDATION_INVALID_TYPE", id="no operation at all"),
+]
+
+
+@pytest.mark.parametrize(("failing", "code"), FAILING)
+async def test_a_transaction_that_fails_in_one_operation_is_undone_as_a_whole(failing: object, code: str) -> None:
+    shelf = Shelf()
+    envelope = await together(shelves(shelf), book("a"), failing, book("b"))
+    assert (shelf.books, shelf.log) == ([], ["begin", "undone"])
+    assert envelope["summary"] == {"total": 3, "succeeded": 0, "failed": 3}
+    undone, failed, never = (item["result"]["error"] for item in envelope["results"])
+    assert failed["code"] == code
+    for other, happened in ((undone, "undone"), (never, "not begun")):
+        assert other["code"] == "CONFLICT_ROLLED_BACK"
+        assert other["details"] == {"failed_index": 1}
+        assert other["message"] == (f"The operation was {happened}, since operation 1 of the same transaction failed")
+    assert [item["index"] for item in envelope["results"]] == [0, 1, 2]
+
+
+async def test_what_comes_after_the_failure_does_not_run() -> None:
+    shelf = Shelf()
+    served = shelves(shelf)
+    await together(served, book("taken"), book("b"))
+    assert (await batch(served, book("c")))["results"][0]["result"]["data"] == ["c"]
+
+
+async def test_every_source_of_collections_takes_part() -> None:
+    shelf, other = Shelf(), Shelf()
+    served = shelves(shelf, other)
+    await together(served, book("a"))
+    await together(served, book("taken"))
+    assert shelf.log == other.log == ["begin", "kept", "begin", "undone"]
+
+
+async def test_a_confirmation_that_is_needed_undoes_the_transaction_and_keeps_its_token() -> None:
+    shelf = Shelf()
+    envelope = await together(shelves(shelf, gate=deletions_ask), book("a"), DELETION, book("b"))
+    assert shelf.books == []
+    asked = envelope["results"][1]["result"]["error"]
+    assert asked["code"] == "CONFIRMATION_REQUIRED"
+    assert asked["details"]["confirmation_token"] == "conf_abc123"  # noqa: S105
+    assert "halted_at" not in envelope
+    assert envelope["summary"] == {"total": 3, "succeeded": 0, "failed": 3}
+
+
+async def test_where_nothing_can_be_undone_a_transaction_is_refused_and_nothing_runs() -> None:
+    served = library()
+    envelope = await together(served, book("a"))
+    assert schema_errors(envelope, "batch-operation") == []
+    assert envelope["error"]["code"] == "VALIDATION_INVALID_VALUE"
+    assert "'transaction'" in envelope["error"]["message"]
+    assert leaks(envelope["error"]["message"]) == []
+    assert (await batch(served, book("b")))["results"][0]["result"]["data"] == ["b"]
+
+
+@pytest.mark.parametrize("given", ["true", 1, [], {}], ids=repr)
+async def test_the_flag_of_a_transaction_is_a_boolean(given: object) -> None:
+    shelf = Shelf()
+    envelope = await answer(shelves(shelf), {"operations": [book("a")], "transaction": given})
+    assert envelope["error"]["code"] == "VALIDATION_INVALID_TYPE"
+    assert envelope["error"]["message"].startswith("Parameter 'transaction' expected 'boolean', got '")
+    assert (shelf.books, shelf.log) == ([], [])
+
+
+@pytest.mark.parametrize("given", [False, None], ids=["false", "null"])
+async def test_without_the_flag_each_operation_stands_for_itself(given: object) -> None:
+    shelf = Shelf()
+    envelope = await answer(shelves(shelf), {"operations": [book("a"), book("taken"), book("b")], "transaction": given})
+    assert envelope["summary"] == {"total": 3, "succeeded": 2, "failed": 1}
+    assert (shelf.books, shelf.log) == (["a", "b"], [])
+
+
+async def test_what_the_database_says_in_the_end_is_the_answer_for_the_whole() -> None:
+    shelf = Shelf(refuses=AqlError("CONFLICT_REFERENCED", "Something refers to it"))
+    envelope = await together(shelves(shelf), book("a"))
+    assert envelope["error"] == {"code": "CONFLICT_REFERENCED", "message": "Something refers to it"}
+    assert (shelf.books, shelf.log) == ([], ["begin", "undone"])
+
+
+async def test_a_database_that_breaks_in_the_end_is_an_internal_error() -> None:
+    shelf = Shelf(refuses=RuntimeError("the disk is full"))
+    envelope = await together(shelves(shelf), book("a"))
+    assert envelope["error"]["code"] == "INTERNAL_ERROR"
+    assert "disk" not in json.dumps(envelope)
+    assert shelf.books == []
+
+
+async def test_a_single_request_knows_no_transaction() -> None:
+    envelope = await answer(library(), {**book("a"), "transaction": True})
+    assert envelope["error"]["code"] == "VALIDATION_UNKNOWN_PARAM"
 
 
 # The limit of the answer.
