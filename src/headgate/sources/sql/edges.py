@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
-from sqlalchemy import ARRAY, FromClause, Select, and_, any_, bindparam, column, func, or_, select
+from sqlalchemy import ARRAY, FromClause, Select, and_, any_, bindparam, column, func, select, tuple_
 from sqlalchemy.types import Text
 
 from headgate.query.backends import Key
@@ -70,53 +70,74 @@ def _among(
 ) -> tuple[Any, list[Any]]:
     """That an item is one of some, in a form that takes any number of them where the database has one."""
     columns = [near.c[mapped.columns[name].key] for name in mapped.collection.key]
-    kinds = [mapped.collection.fields[name].kind for name in mapped.collection.key]
-    dialect = backend.database.dialect.name
-    if dialect == "sqlite":
-        return _in_json(columns, backend, mapped, keys, bounds)
-    if dialect == "postgresql" and len(columns) == 1:
-        words = backend.compiler.words(kinds[0])
-        bounds[_KEYS] = Bound(0, Kind.ARRAY, ARRAY(words.bound_type(columns[0].type)))
-        return columns[0] == any_(bindparam(_KEYS, type_=bounds[_KEYS].type)), [[key[0] for key in keys]]
-    return _listed(backend, mapped, columns, keys, bounds)
+    match backend.database.dialect.name:
+        case "sqlite":
+            return _in_json(columns, _plain(backend, mapped, keys), bounds)
+        case "postgresql":
+            return _in_arrays(backend, mapped, columns, _plain(backend, mapped, keys), bounds)
+        case _:
+            return _listed(backend, mapped, columns, keys, bounds)
 
 
-def _in_json(
-    columns: Sequence[Any], backend: "SqlBackend", mapped: TableMap, keys: Sequence[Key], bounds: dict[str, Bound]
-) -> tuple[Any, list[Any]]:
-    """All keys as one JSON text, so that SQLite's bound on parameters does not matter."""
-    bounds[_KEYS] = Bound(0, Kind.TEXT, Text())
+def _plain(backend: "SqlBackend", mapped: TableMap, keys: Sequence[Key]) -> list[list[Any]]:
+    """The keys as the driver takes them."""
     binds = [
-        backend.binder(mapped.collection.fields[name].kind, None, backend.path(mapped.collection, name))
+        backend.binder(
+            mapped.collection.fields[name].kind, mapped.columns[name].type, backend.path(mapped.collection, name)
+        )
         for name in mapped.collection.key
     ]
-    plain = [[bind(value) if bind else value for bind, value in zip(binds, key, strict=True)] for key in keys]
+    if not any(binds):
+        return [list(key) for key in keys]
+    return [[bind(value) if bind else value for bind, value in zip(binds, key, strict=True)] for key in keys]
+
+
+def _in_json(columns: Sequence[Any], keys: list[list[Any]], bounds: dict[str, Bound]) -> tuple[Any, list[Any]]:
+    """All keys as one JSON text, so that SQLite's bound on parameters does not matter."""
+    bounds[_KEYS] = Bound(0, Kind.TEXT, Text())
     each = func.json_each(bindparam(_KEYS, type_=Text())).table_valued(column("value"), name="wanted")
-    if len(columns) == 1:
-        text = orjson.dumps([key[0] for key in plain]).decode()
-        return columns[0].in_(select(each.c.value)), [text]
     parts = [func.json_extract(each.c.value, f"$[{place}]") for place in range(len(columns))]
-    same = and_(*(one == part for one, part in zip(columns, parts, strict=True)))
-    return select(each.c.value).where(same).exists(), [orjson.dumps(plain).decode()]
+    return tuple_(*columns).in_(select(*parts)), [orjson.dumps(keys).decode()]
+
+
+def _in_arrays(
+    backend: "SqlBackend", mapped: TableMap, columns: Sequence[Any], keys: list[list[Any]], bounds: dict[str, Bound]
+) -> tuple[Any, list[Any]]:
+    """All values of each part of the key as one array."""
+    arrays = []
+    for place, (one, name) in enumerate(zip(columns, mapped.collection.key, strict=True)):
+        words = backend.compiler.words(mapped.collection.fields[name].kind)
+        label = f"{_KEYS}{place}"
+        bounds[label] = Bound(place, Kind.ARRAY, ARRAY(words.bound_type(one.type)))
+        arrays.append(bindparam(label, type_=bounds[label].type))
+    values = [list(part) for part in zip(*keys, strict=True)]
+    if len(columns) == 1:
+        return columns[0] == any_(arrays[0]), values
+    names = [f"k{place}" for place in range(len(columns))]
+    wanted = func.unnest(*arrays).table_valued(*names, name="wanted")
+    return tuple_(*columns).in_(select(wanted)), values
 
 
 def _listed(
     backend: "SqlBackend", mapped: TableMap, columns: Sequence[Any], keys: Sequence[Key], bounds: dict[str, Bound]
 ) -> tuple[Any, list[Any]]:
-    """Every key spelled out."""
-    values: list[Any] = []
-    ways = []
-    for key in keys:
-        parts = []
-        for one, name, value in zip(columns, mapped.collection.key, key, strict=True):
-            words = backend.compiler.words(mapped.collection.fields[name].kind, mapped.exact_text)
-            type_ = words.bound_type(one.type)
-            label = f"k{len(values)}"
-            bounds[label] = Bound(len(values), words.kind, type_, path=backend.path(mapped.collection, name))
-            parts.append(words.equal(one, bindparam(label, type_=type_)))
-            values.append(value)
-        ways.append(and_(*parts))
-    if len(columns) == 1 and mapped.collection.fields[mapped.collection.key[0]].kind is not Kind.TEXT:
-        names = [bindparam(label, type_=bounds[label].type) for label in bounds]
-        return columns[0].in_(names), values
-    return or_(*ways), values
+    """Every key spelled out. Texts are found through the index first, and then compared exactly."""
+    fields = [mapped.collection.fields[name] for name in mapped.collection.key]
+    paths = [backend.path(mapped.collection, one.name) for one in fields]
+    words = [backend.compiler.words(one.kind, mapped.exact_text) for one in fields]
+    types = [one.bound_type(part.type) for one, part in zip(words, columns, strict=True)]
+    values = [value for key in keys for value in key]
+    parameters = []
+    for slot in range(len(values)):
+        place = slot % len(columns)
+        bounds[f"k{slot}"] = Bound(slot, fields[place].kind, types[place], path=paths[place])
+        parameters.append(bindparam(f"k{slot}", type_=types[place]))
+    width = len(columns)
+    rows = [parameters[start : start + width] for start in range(0, len(parameters), width)]
+    ways = [list(columns)]
+    if any(one.kind is Kind.TEXT for one in words):
+        pairs = zip(words, columns, strict=True)
+        ways.append([one.collated(part) if one.kind is Kind.TEXT else part for one, part in pairs])
+    if width == 1:
+        return and_(*(way[0].in_(parameters) for way in ways)), values
+    return and_(*(tuple_(*way).in_([tuple_(*row) for row in rows]) for way in ways)), values

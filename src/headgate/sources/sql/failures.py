@@ -201,6 +201,7 @@ _MYSQL: Final[Mapping[int, Kind]] = {
     **dict.fromkeys((1216, 1217, 1451, 1452, 1761, 1762), "foreign_key"),
     **dict.fromkeys((3819, 4025), "check"),
     **dict.fromkeys((1264, 1265, 1292, 1300, 1365, 1366, 1367, 1406, 1411, 1416, 1690, 3140, 3156, 4038), DataProblem),
+    **dict.fromkeys((1267, 1270, 1271, 3988), DataProblem),  # characters that the column's set does not have
     **dict.fromkeys((1205, 1213, 3572), Locked),
     **dict.fromkeys((1290, 1792, 1836), ReadOnly),
     **dict.fromkeys((1317, 1969, 3024), StatementTimeout),

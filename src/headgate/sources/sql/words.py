@@ -20,6 +20,7 @@ from sqlalchemy import (
     cast,
     func,
     literal,
+    literal_column,
     or_,
 )
 from sqlalchemy.types import TypeEngine
@@ -247,6 +248,10 @@ class MariaWords(Words):
     """MariaDB and MySQL: texts compare without case and trailing spaces unless told otherwise."""
 
     binary_collation = "utf8mb4_nopad_bin"
+
+    def collated(self, column: Any) -> Any:
+        """A text compared by the numbers of its characters, whatever set of characters its column is stored in."""
+        return func.convert(column.op("USING")(literal_column("utf8mb4"))).collate(self.binary_collation)
 
     def equal(self, column: Any, operand: Any) -> Any:
         """Equal, and exactly so: the first comparison can use an index."""
