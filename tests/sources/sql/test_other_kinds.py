@@ -7,8 +7,9 @@ from typing import Any, cast
 
 from sqlalchemy import text
 
-from tests.databases import Database
+from tests.databases import Database, Server
 from tests.sources.sql.agreement import Findings, blame, compare
+from tests.sources.sql.bookshelf import serving
 from tests.sources.sql.serving import memory_of, served_from
 from tests.sources.sql.worlds import Column, Table, World
 
@@ -81,3 +82,47 @@ def test_a_database_answers_as_memory_does_about_times_uuids_bytes_and_large_num
             return findings
 
         blame(asyncio.run(look()).complaints)
+
+
+def test_texts_in_another_set_of_characters_are_compared_like_all_others(mariadb: Server) -> None:
+    with mariadb.fresh() as database, database.connected() as outside:
+        with outside.begin() as connection:
+            connection.exec_driver_sql(
+                "CREATE TABLE people (code VARCHAR(9) PRIMARY KEY, name VARCHAR(20)) CHARACTER SET latin1"
+            )
+            connection.exec_driver_sql("INSERT INTO people VALUES ('b', 'Müller'), ('A', 'MÜLLER'), ('c', 'Muller')")
+        with serving("mariadb", database.url, outside) as shelf:
+
+            def codes(**params: Any) -> list[str]:
+                return [item["code"] for item in shelf.ask("list_people", **params)["data"]["items"]]
+
+            assert codes() == ["A", "b", "c"]
+            assert codes(filter={"name": "Müller"}) == ["b"]
+            assert codes(filter={"name": {"in": ["Müller", "muller"]}}) == ["b"]
+            assert codes(filter={"name": {"icontains": "ÜLL"}}) == ["A", "b"]
+            assert codes(filter={"name": {"lt": "🦉"}}) == ["A", "b", "c"]
+            assert codes(sort={"field": "name"}) == ["c", "A", "b"]
+            refused = shelf.ask("list_people", filter={"name": "🦉"})
+            assert refused["error"]["code"] == "VALIDATION_INVALID_VALUE"
+
+
+def test_mariadb_has_an_order_of_its_own_for_uuids_and_keeps_to_it_over_pages(mariadb: Server) -> None:
+    """The one exception to the same order everywhere: no index could give another one."""
+    with mariadb.fresh() as database, database.connected() as outside:
+        with outside.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE things (id UUID PRIMARY KEY)")
+            for number in range(20):
+                name = f"{(number * 3) % 20:08x}-0000-4000-8000-{number % 4:012x}"
+                connection.execute(text("INSERT INTO things VALUES (:id)"), {"id": name})
+            expected = [str(row[0]) for row in connection.exec_driver_sql("SELECT id FROM things ORDER BY id")]
+        with serving("mariadb", database.url, outside) as shelf:
+            found: list[str] = []
+            after = None
+            while True:
+                page = shelf.ask("list_things", first=3, **({"after": after} if after else {}))["data"]
+                found += [item["id"] for item in page["items"]]
+                after = page["pageInfo"]["endCursor"]
+                if not page["pageInfo"]["hasNextPage"]:
+                    break
+            assert found == expected
+            assert found != sorted(found)
