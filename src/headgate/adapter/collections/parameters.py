@@ -146,18 +146,26 @@ def nullable_schema(field: Field) -> Schema:
 
 def key_parameters(collection: Collection) -> tuple[Parameter, ...]:
     """The parameters that say which item is meant."""
-    return tuple(Parameter(name, field_schema(collection.fields[name])) for name in collection.key)
+    which = f"Which {collection.singular.replace('_', ' ')} is meant."
+    return tuple(
+        Parameter(name, {"description": which, **field_schema(collection.fields[name])}) for name in collection.key
+    )
 
 
 def create_parameters(collection: Collection) -> Mapping[str, Parameter]:
     """The parameters of a new item, by the field that each fills."""
-    return {field.name: _creating(field) for field in collection.fields.values() if field.access is not Access.NEVER}
+    singular = collection.singular.replace("_", " ")
+    return {
+        field.name: _creating(field, f"The {singular}'s {field.name.replace('_', ' ')}.")
+        for field in collection.fields.values()
+        if field.access is not Access.NEVER
+    }
 
 
-def _creating(field: Field) -> Parameter:
+def _creating(field: Field, what: str) -> Parameter:
     name = f"{field.name}_value" if field.name in _TAKEN else field.name
     optional = field.optional or field.nullable
-    schema = nullable_schema(field) if field.nullable else field_schema(field)
+    schema = {"description": what, **(nullable_schema(field) if field.nullable else field_schema(field))}
     if field.default is not None:
         schema["description"] = f"{schema.get('description', '')} (default: {field.default})".strip()
     return Parameter(name, schema, required=not optional)
