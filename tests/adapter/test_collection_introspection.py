@@ -90,6 +90,12 @@ async def test_the_examples_of_a_listing_fit_the_schema_of_collection_queries(na
         assert schema_errors(example["request"]["params"], "collection-query") == []
 
 
+@pytest.mark.parametrize("name", OPERATIONS)
+async def test_every_parameter_says_what_it_is(name: str) -> None:
+    shown = (await details(Engine(everything()), name))["parameters"]
+    assert [one["name"] for one in shown if len(one.get("description", "").split()) < 2] == []
+
+
 async def test_an_example_combines_several_controls() -> None:
     first = (await details(Engine(everything()), "list_books"))["examples"][0]["request"]["params"]
     assert {"filter", "sort", "fields", "first"} <= set(first)

@@ -133,7 +133,8 @@ async def test_the_list_has_every_operation_with_name_category_endpoint_and_desc
         *("delete_note", "execute_job", "cancel_job", "get_sample", "get_text", "get_blob", "get_nothing"),
         *("get_times", "get_numbers", "upload_file", "import_file", "get_file", "register_account", "get_vault"),
         *("get_feed", "execute_fault", "execute_sync_fault", "get_session", "update_door", "list_arrivals"),
-        *("execute_opening", "get_meeting", "introspect"),
+        *("execute_opening", "get_meeting", "list_gardens", "get_garden", "search_gardens", "count_gardens"),
+        *("list_plants", "get_plant", "search_plants", "count_plants", "query_relationships", "introspect"),
     }
     for operation in listed:
         assert set(operation) == {"name", "semantic_category", "endpoint", "description"}

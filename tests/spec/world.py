@@ -5,6 +5,7 @@ The suite sees it only through tool calls, often from another process, so whatev
 """
 
 from collections import defaultdict
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import StrEnum
@@ -32,6 +33,8 @@ from headgate import (
     require_match,
     with_etag,
 )
+from headgate.query.collections import Computed, Relationship
+from headgate.query.kinds import Kind
 
 world = Adapter("world", "Notes, files and jobs to try a server with", version="1.2.3")
 
@@ -474,3 +477,52 @@ async def get_meeting(
     here = _lane(lane)
     here.write("guest")
     return len(await here.lines(guests))
+
+
+# Gardens and plants: collections, which nothing changes, so that every test sees the same ones.
+
+
+@dataclass(frozen=True)
+class Garden:
+    """Where plants grow."""
+
+    garden_id: int
+    name: str
+    country: str | None = None
+
+
+@dataclass(frozen=True)
+class Plant:
+    """What grows in a garden."""
+
+    plant_id: int
+    name: str
+    kind: Literal["tree", "herb", "flower"]
+    garden_id: int
+    height: float
+    planted: date | None = None
+
+
+GARDENS: Final = (Garden(1, "Kew", "GB"), Garden(2, "Giverny", "FR"), Garden(3, "Eden"))
+_KINDS: Final = ("tree", "herb", "flower")
+PLANTS: Final = tuple(
+    Plant(
+        number,
+        f"{_KINDS[number % 3]} number {number}",
+        _KINDS[number % 3],
+        1 + number % 2,
+        number * 7 % 10 / 2,
+        date(2020, 1, number) if number % 4 else None,
+    )
+    for number in range(1, 31)
+)
+
+world.collection(Garden, key="garden_id", items=GARDENS)
+world.collection(
+    Plant,
+    key="plant_id",
+    items=PLANTS,
+    computed=[Computed(name="tall", kind=Kind.BOOLEAN, function=lambda plant: plant.height > 3)],
+    presets={"card": ["name", "garden.name"]},
+    relationships=[Relationship(name="garden", target="gardens", local=("garden_id",), remote=("garden_id",))],
+)
