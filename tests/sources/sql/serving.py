@@ -1,7 +1,7 @@
 """A world served from each database, and from memory, which is the measure of them all."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -72,24 +72,25 @@ class Memory:
         ends: dict[Key, list[Key]] = {}
         for item in self.items_of(target.name):
             ends.setdefault(_of(item, relationship.remote), []).append(_of(item, target.key))
+        beyond = self._beyond(relationship)
         edges = [
             Edge(_of(item, collection.key), end)
             for item in self.items_of(collection.name)
             if _of(item, collection.key) in wanted
-            for far in self._far(relationship, _of(item, relationship.local))
+            for far in beyond(_of(item, relationship.local))
             for end in ends.get(far, ())
         ]
         return sorted(edges, key=lambda edge: (edge.source, edge.target))[:most]
 
-    def _far(self, relationship: Relationship, near: Key) -> list[Key]:
-        """The values that the other side must have: those of a join table, if there is one."""
-        if None in near:
-            return []
+    def _beyond(self, relationship: Relationship) -> Callable[[Key], Sequence[Key]]:
+        """From the values on this side to those that the other side must have: over a join table, if there is one."""
         through = relationship.through
         if through is None:
-            return [near]
-        records = self.tables[through.table].records
-        return [_of(record, through.far) for record in records if _of(record, through.near) == near]
+            return lambda near: () if None in near else (near,)
+        joined: dict[Key, list[Key]] = {}
+        for record in self.tables[through.table].records:
+            joined.setdefault(_of(record, through.near), []).append(_of(record, through.far))
+        return lambda near: joined.get(near, ())
 
     async def insert(self, collection: Collection, fields: Mapping[str, Any], *, dry_run: bool) -> Changed:
         raise NotImplementedError
@@ -181,9 +182,9 @@ async def served_from(url: str, name: str, engine: sqlalchemy.Engine) -> AsyncIt
         await adapter.close()
 
 
-def memory_of(schema: Schema, world: World) -> Served:
+def memory_of(schema: Schema, world: World, kind: type[Memory] = Memory) -> Served:
     """The same collections over the rows of the description."""
-    memory = Memory(schema, world)
+    memory = kind(schema, world)
     adapter = Adapter("memory")
     adapter.add_collections(schema.catalog, memory, read_only=schema.tables)
     return Served("memory", Engine(adapter), memory=memory)
