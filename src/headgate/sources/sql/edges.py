@@ -114,7 +114,7 @@ def _in_arrays(
     if len(columns) == 1:
         return columns[0] == any_(arrays[0]), values
     names = [f"k{place}" for place in range(len(columns))]
-    wanted = func.unnest(*arrays).table_valued(*names, name="wanted")
+    wanted = func.unnest(*arrays).table_valued(*names, name="wanted").render_derived()
     return tuple_(*columns).in_(select(wanted)), values
 
 
