@@ -23,7 +23,7 @@ class Author:
 class Book:
     """A book on the shelf."""
 
-    isbn: Annotated[str, Param(max_length=13, description="13 digits")]
+    isbn: Annotated[str, Param(pattern=r"^\d{13}$", description="13 digits")]
     title: str
     author_id: int
     price: Decimal
