@@ -181,7 +181,7 @@ class SqlBackend:
         bind, slot = self.binder(bound.kind, bound.type, bound.path), bound.slot
         if bind is None:
             return lambda values, _limit, _offset: values[slot]
-        return lambda values, _limit, _offset: bind(values[slot])
+        return lambda values, _limit, _offset: None if values[slot] is None else bind(values[slot])
 
 
 def _split(shape: AggregateShape, places: Sequence[int], rows: Sequence[Row]) -> dict[int, Groups]:
