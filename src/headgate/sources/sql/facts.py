@@ -1,7 +1,7 @@
 """What a database says of its tables, in one form for all databases and before anything is made of it."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from sqlalchemy.types import TypeEngine
@@ -63,6 +63,8 @@ class TableFacts:
     uniques: tuple[tuple[str, ...], ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     checks: tuple[str, ...] = ()
+    constraints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The columns that each constraint and unique index is about, by its name."""
     comment: str = ""
     is_view: bool = False
     writable: bool = True

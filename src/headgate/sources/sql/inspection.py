@@ -1,5 +1,6 @@
 """Asks a database for its tables, all at once, and leaves out what it cannot tell."""
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -116,6 +117,7 @@ class _Asked:
             uniques=tuple(_uniques(about)),
             foreign_keys=tuple(self._foreign_key(one) for one in about.get("foreign_keys") or ()),
             checks=checks,
+            constraints=dict(_named(about)),
             comment=_comment(about),
             is_view=is_view,
             writable=extras.writable and not is_view,
@@ -172,6 +174,21 @@ def _uniques(about: _About) -> Iterator[tuple[str, ...]]:
         partial = any(index.get("dialect_options", {}).get(option) is not None for option in _PARTIAL)
         if index["unique"] and not partial and not index.get("expressions") and None not in index["column_names"]:
             yield tuple(index["column_names"])
+
+
+def _named(about: _About) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The constraints that have names, with the columns that they speak of."""
+    columns = [column["name"] for column in about["columns"]]
+    for check in about.get("checks") or ():
+        if check["name"]:
+            yield check["name"], tuple(name for name in columns if _speaks_of(str(check["sqltext"]), name))
+    for one in (*(about.get("uniques") or ()), *(about.get("indexes") or ())):
+        if one["name"] and None not in one["column_names"]:
+            yield one["name"], tuple(one["column_names"])
+
+
+def _speaks_of(condition: str, column: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(column)}(?!\w)", condition) is not None
 
 
 def _texts(answers: Sequence[Mapping[str, Any]] | None, name: str) -> tuple[str, ...]:

@@ -158,6 +158,7 @@ def _map(shape: Shaped, relationships: Mapping[str, Relationship], dialect: str)
         writable=shape.writable,
         full_text=words,
         estimated_rows=facts.estimated_rows,
+        constraints=facts.constraints,
         exact_text=facts.exact_text,
     )
 

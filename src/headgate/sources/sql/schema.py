@@ -35,6 +35,8 @@ class TableMap:
     full_text: FullText | None = None
     estimated_rows: int | None = None
     """How many rows there were as the server started, where the database tells at once."""
+    constraints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The columns of each constraint and unique index, by its name: a database may tell no more than that."""
     exact_text: bool = True
     """Whether the table's texts compare by the numbers of their characters without being told to."""
 

@@ -116,12 +116,8 @@ def _columns_of(mapped: TableMap, constraint: str | None) -> tuple[str, ...]:
         return ()
     if constraint == "PRIMARY":
         return tuple(column.name for column in mapped.table.primary_key.columns)
-    for one in mapped.table.constraints:
-        if one.name == constraint:
-            return tuple(column.name for column in getattr(one, "columns", ()))
-    for index in mapped.table.indexes:
-        if index.name == constraint:
-            return tuple(column.name for column in index.columns)
+    if constraint in mapped.constraints:
+        return mapped.constraints[constraint]
     spoken_of = set(_WORD.findall(constraint))  # a rule without a name goes by its text
     return tuple(column.name for column in mapped.table.columns if column.name in spoken_of)
 
