@@ -163,17 +163,26 @@ class Adapter:
         return made
 
     def add_collections(
-        self, collections: Iterable[Collection], backend: Backend, *, read_only: Container[str] = ()
+        self,
+        collections: Iterable[Collection],
+        backend: Backend,
+        *,
+        read_only: Container[str] = (),
+        leave_out: Mapping[str, Iterable[str]] = MappingProxyType({}),
     ) -> None:
-        """Serve collections that a source knows of, out of what holds their items; some, by name, only to be read."""
+        """Serve collections that a source knows of, out of what holds their items.
+
+        Those named in ``read_only`` can only be read; ``leave_out`` has the verbs that some of them do without.
+        """
         known = tuple(collections)
         for one in known:
             self._collections.add(one, backend)
         for one in known:
-            self._add_operations(one, writable=one.name not in read_only)
+            left = leave_out.get(one.name, ())
+            self._add_operations(one, writable=one.name not in read_only, leave_out=left)
         self._add_relating()
 
-    def _add_operations(self, collection: Collection, *, writable: bool, leave_out: Iterable[str] = ()) -> None:
+    def _add_operations(self, collection: Collection, *, writable: bool, leave_out: Iterable[str]) -> None:
         for operation in self._collections.operations(collection, leave_out, writable=writable):
             if operation.name not in self._operations:
                 self.add(operation)

@@ -42,10 +42,15 @@ def item_etag(collection: Collection, item: Mapping[str, Any]) -> str:
     return f'"{item[collection.version]}"' if collection.version else etag_of(item)
 
 
+def _plain(tag: str) -> str:
+    """A version without its quotes, which are easily lost on the way."""
+    return tag.removeprefix("W/").strip('"')
+
+
 def require_version(collection: Collection, item: Mapping[str, Any], if_match: str | None, resource_id: object) -> None:
     """Refuse a change to an item that has another version than the caller saw."""
     if if_match is None or if_match == "*":
         return
     current = item_etag(collection, item)
-    if if_match != current:
+    if _plain(if_match) != _plain(current):
         raise VersionMismatch(collection.singular, resource_id, current)

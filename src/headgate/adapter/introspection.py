@@ -219,7 +219,7 @@ class Introspector:
         collections = self.adapter.collections
         if name is None:
             return {"collections": [collection_info(one, collections.options) for one in collections.catalog]}
-        found = collections.catalog.get(name)
+        found = next((one for one in collections.catalog if name in (one.name, one.singular)), None)
         return {"collection": found and collection_info(found, collections.options)}
 
     def _limits(self) -> object:

@@ -68,4 +68,4 @@ def _one_line(error: CycloptsError) -> str:
     return text
 
 
-_TYPES = {"int": "a whole number", "bool": "true or false"}
+_TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}

@@ -7,18 +7,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
 from headgate.client.targets import Target, connect, local
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError
 from headgate.sources.bookshop import bookshop_file
 from headgate.sources.databases import is_database
 from headgate.sources.modules import load_adapter
 
-__all__ = ["DatabaseChoices", "Source", "load", "open_target"]
+if TYPE_CHECKING:
+    from headgate.sources.sql.settings import SqlSettings
+
+__all__ = ["DatabaseChoices", "Source", "Tables", "load", "open_target", "settings_of"]
 
 Source: TypeAlias = Annotated[
     str | None,
@@ -29,6 +33,26 @@ Source: TypeAlias = Annotated[
         "server. Without one: the demo.",
     ),
 ]
+
+
+Tables: TypeAlias = Annotated[
+    Path | None,
+    Parameter(
+        help="A TOML file that includes, renames and describes tables and fields.",
+        env_var="HEADGATE_TABLES",
+        show_default=False,
+    ),
+]
+
+
+def settings_of(tables: Path | None) -> "SqlSettings":
+    """What a file says of a database; what is wrong in it is a mistake in how the command is used."""
+    from headgate.sources.sql.settings import SqlSettings  # noqa: PLC0415  (a third of a second of imports)
+
+    try:
+        return SqlSettings.read(tables) if tables else SqlSettings()
+    except AdapterError as error:
+        raise SettingError(str(error)) from None
 
 
 @Parameter(name="*")
@@ -45,40 +69,37 @@ class DatabaseChoices:
             show_default=False,
         ),
     ] = False
-    tables: Annotated[
-        Path | None,
+    tables: Tables = None
+    statement_timeout: Annotated[
+        float | None,
         Parameter(
-            help="A TOML file that includes, renames and describes tables and fields.",
-            env_var="HEADGATE_TABLES",
+            help="Seconds that a statement may take; 30 unless said.",
+            env_var="HEADGATE_STATEMENT_TIMEOUT",
             show_default=False,
         ),
     ] = None
-    statement_timeout: Annotated[
-        float,
-        Parameter(help="Seconds that a statement may take.", env_var="HEADGATE_STATEMENT_TIMEOUT", show_default=False),
-    ] = 30.0
 
-    def adapter(self, source: str) -> Adapter:
+    def adapter(self, source: str, name: str | None = None) -> Adapter:
         """The adapter of a database."""
         from headgate.sources.sql.database import DatabaseOptions  # noqa: PLC0415  (a third of a second of imports)
-        from headgate.sources.sql.settings import SqlSettings  # noqa: PLC0415
         from headgate.sources.sql.source import sql_adapter  # noqa: PLC0415
 
-        if self.statement_timeout <= 0:
-            raise SettingError(f"--statement-timeout must be more than 0 seconds, not {self.statement_timeout:g}")
-        options = DatabaseOptions(read_only=self.read_only, statement_timeout=self.statement_timeout)
-        return sql_adapter(source, options, SqlSettings.read(self.tables) if self.tables else None)
+        timeout = 30.0 if self.statement_timeout is None else self.statement_timeout
+        if timeout <= 0:
+            raise SettingError(f"--statement-timeout must be more than 0 seconds, not {timeout:g}")
+        options = DatabaseOptions(read_only=self.read_only, statement_timeout=timeout)
+        return sql_adapter(source, options, settings_of(self.tables), name=name)
 
     def refuse_elsewhere(self) -> None:
         """Say that an option only makes sense for a database, where it would be ignored otherwise."""
-        if self.read_only or self.tables:
-            raise SettingError("--read-only and --tables are for databases: this source is none")
+        if self.read_only or self.tables or self.statement_timeout is not None:
+            raise SettingError("--read-only, --tables and --statement-timeout are for databases: this source is none")
 
 
 def load(source: str | None, choices: DatabaseChoices = DatabaseChoices()) -> Adapter:  # noqa: B008  (frozen)
     """The adapter of a source in this process; the demo if there is none."""
     if source is None:
-        return choices.adapter(str(bookshop_file()))
+        return choices.adapter(str(bookshop_file()), "bookshop")
     if is_database(source):
         return choices.adapter(source)
     choices.refuse_elsewhere()

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from headgate.protocol.adapter_errors import AdapterError
+
 __all__ = ["cursor_key"]
 
 _VARIABLE: Final = "HEADGATE_CURSOR_KEY"
@@ -18,6 +20,8 @@ def cursor_key() -> bytes:
     """The key of HEADGATE_CURSOR_KEY, or one that is made once and kept in the user's own state directory."""
     given = os.environ.get(_VARIABLE, "")
     if given:
+        if len(given) < _SHORTEST:
+            raise AdapterError(f"{_VARIABLE} must have {_SHORTEST} characters or more, so that nobody can guess it.")
         return given.encode()
     return _kept(_directory() / "cursor.key")
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from headgate.protocol.requests import parse_stringified
 from headgate.protocol.results import Notice
 from headgate.query.caches import keep
 from headgate.query.collections import Collection
@@ -51,7 +52,7 @@ class Reader:
         values: list[Any] = []
         given = params.get("filter")
         condition = read_filter(given, collection, self.resolver, values) if given else None
-        sort = params.get("sort")
+        sort = _sort(params.get("sort"))
         text = self._text(params.get("query"), collection, values, ranked=not sort)
         aggregate = params.get("aggregate")
         summaries = None
@@ -139,6 +140,16 @@ class Reader:
         if not path.field.can_sort or path.keys:
             raise not_allowed(where, field, "cannot be sorted by", sortable(collection))
         return SortKey(path, order == "desc")
+
+
+def _sort(given: object) -> object:
+    """What is sorted by; a field's name alone is understood, with a minus before it for the other direction."""
+    if not isinstance(given, str):
+        return given
+    return parse_stringified(given) or {
+        "field": given.removeprefix("-"),
+        "order": "desc" if given.startswith("-") else "asc",
+    }
 
 
 def _words(query: str) -> Iterator[str]:

@@ -48,10 +48,18 @@ class Selector:
     def _preset(self, collection: Collection, name: object, where: str) -> Iterator[Path]:
         if not isinstance(name, str):
             raise wrong_type(where, "string", name)
+        if name not in collection.presets and where == "fields" and self._is_field(collection, name):
+            yield from self._field(collection, name)
+            return
         if name not in collection.presets:
             raise unknown_name(where, "preset", name, list(collection.presets))
         for field in collection.presets[name]:
             yield from self._field(collection, field)
+
+    @staticmethod
+    def _is_field(collection: Collection, name: str) -> bool:
+        """Whether a text that is no preset is the one field that is wanted."""
+        return name.partition(".")[0] in (*collection.fields, *collection.relationships, COMPUTED)
 
     def _field(self, collection: Collection, name: str) -> Iterator[Path]:
         """A path; a relationship alone stands for what is essential of its item."""

@@ -16,7 +16,7 @@ def is_database(source: str) -> bool:
     if separator:
         return scheme not in _WEB
     path = Path(source)
-    if path.is_file():
-        with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC or (path.suffix in _SUFFIXES and path.stat().st_size == 0)
-    return path.suffix in _SUFFIXES
+    if path.suffix in _SUFFIXES or not path.is_file():
+        return path.suffix in _SUFFIXES
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC

@@ -65,6 +65,8 @@ def declared_collection(model: Any, said: Declaration) -> tuple[Collection, Type
     fields = _fields(hint, schema, said)
     adapter: TypeAdapter[Any] = TypeAdapter(model)
     relationships = {each.name: _with_type(each, one) for each in said.relationships}
+    _check_growing(fields)
+    _check_references(fields, relationships)
     return (
         Collection(
             name=said.name or plural(one),
@@ -81,6 +83,22 @@ def declared_collection(model: Any, said: Declaration) -> tuple[Collection, Type
         ),
         adapter,
     )
+
+
+def _check_growing(fields: Mapping[str, Field]) -> None:
+    for name, field in fields.items():
+        if field.access is Access.APPEND and field.kind not in (Kind.TEXT, Kind.ARRAY):
+            raise AdapterError(f"'{name}' cannot only grow: it is neither a text nor a list.")
+
+
+def _check_references(fields: Mapping[str, Field], relationships: Mapping[str, Relationship]) -> None:
+    for relationship in relationships.values():
+        for name in relationship.local:
+            if name not in fields:
+                hint_words = did_you_mean(nearest(name, list(fields)))
+                raise AdapterError(
+                    f"The relationship '{relationship.name}' starts from '{name}', which is no field{hint_words or '.'}"
+                )
 
 
 def plural(word: str) -> str:

@@ -157,13 +157,26 @@ class MemoryBackend:
             if None not in values:
                 targets.setdefault(values, []).append(end.key_of(item))
         start = self._holders[collection.name]
+        ways = self._ways(relationship)
         edges = [
             Edge(start.key_of(item), target)
             for item in self._items(collection.name)
             if start.key_of(item) in wanted
-            for target in targets.get(tuple(item[name] for name in relationship.local), ())
+            for way in ways(tuple(item[name] for name in relationship.local))
+            for target in targets.get(way, ())
         ]
         return sorted(edges, key=lambda edge: (edge.source, edge.target))[:most]
+
+    def _ways(self, relationship: Relationship) -> Callable[[Key], Sequence[Key]]:
+        """What the local values of a relationship lead to: themselves, or what items in the middle have beside."""
+        through = relationship.through
+        if through is None:
+            return lambda local: (local,)
+        beside: dict[Key, list[Key]] = {}
+        for item in self._items(through.table):
+            near = tuple(item[name] for name in through.near)
+            beside.setdefault(near, []).append(tuple(item[name] for name in through.far))
+        return lambda local: beside.get(local, ())
 
 
 def _put(holder: Holder, key: Key, thing: Any) -> None:

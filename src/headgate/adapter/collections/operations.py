@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 from headgate.adapter.collections.parameters import (
@@ -21,10 +22,10 @@ from headgate.adapter.etags import item_etag
 from headgate.adapter.operations import INPUT, Example, Operation
 from headgate.adapter.parameters import Parameter
 from headgate.protocol.categories import Category
-from headgate.protocol.errors import NotFound
+from headgate.protocol.errors import Invalid, NotFound
 from headgate.query.answers import Shaper, summaries_answer
 from headgate.query.backends import Backend, Change, Key
-from headgate.query.collections import FULL, MINIMAL, STANDARD, Collection
+from headgate.query.collections import FULL, MINIMAL, STANDARD, Collection, Field
 from headgate.query.conditions import value_of
 from headgate.query.reading import Asked, Reader
 
@@ -208,7 +209,7 @@ class CollectionOperations:
 
         async def create_item(dry_run: Any, **given: Any) -> object:
             fields = {
-                field_of[name]: value_of(collection.fields[field_of[name]], value, name)
+                field_of[name]: _given(collection.fields[field_of[name]], value, name)
                 for name, value in given.items()
                 if value is not None
             }
@@ -237,7 +238,7 @@ class CollectionOperations:
         async def update_item(if_match: Any, dry_run: Any, **given: Any) -> object:
             changes = given.pop(INPUT)
             fields = {
-                name: None if value is None else value_of(collection.fields[name], value, f"{INPUT}.{name}")
+                name: None if value is None else _given(collection.fields[name], value, f"{INPUT}.{name}")
                 for name, value in changes.items()
             }
             change = Change(self._key(given), fields, if_match)
@@ -306,6 +307,18 @@ def _one(name: str) -> str:
     return (
         f"an {name}" if name.startswith(("a", "e", "i", "o", "u")) and not name.startswith(_LIKE_YOU) else f"a {name}"
     )
+
+
+def _given(field: Field, value: object, where: str) -> Any:
+    """A value to be stored, none of which may be lost: a database would round what has more digits than it keeps."""
+    read = value_of(field, value, where)
+    if (
+        isinstance(read, Decimal)
+        and field.scale is not None
+        and -int(read.normalize().as_tuple().exponent) > field.scale
+    ):
+        raise Invalid(where, f"it has more than {field.scale} digits after the point", scale=field.scale)
+    return read
 
 
 def _said(name: str) -> str:

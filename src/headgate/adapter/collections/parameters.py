@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
+
 from headgate.adapter.operations import IF_MATCH, INPUT
 from headgate.adapter.parameters import SENSITIVE, Parameter, Schema
 from headgate.adapter.text_formats import BASE64
@@ -61,9 +63,9 @@ FILTER: Final = _optional(
 )
 SORT: Final = _optional(
     "sort",
-    "Sort object with 'field' and 'order' ('asc' or 'desc'), or a list of them. Items without a value come first "
-    "upwards. Without it, by key.",
-    anyOf=[_SORT, {"type": "array", "items": _SORT}],
+    "Sort object with 'field' and 'order' ('asc' or 'desc'), or a list of them; for compatibility also a field's name, "
+    "with - before it for desc. Items without a value come first upwards. Without it, by key.",
+    anyOf=[_SORT, {"type": "array", "items": _SORT}, {"type": "string"}],
 )
 AGGREGATE: Final = _optional(
     "aggregate",
@@ -167,8 +169,12 @@ def _creating(field: Field, what: str) -> Parameter:
     optional = field.optional or field.nullable
     schema = {"description": what, **(nullable_schema(field) if field.nullable else field_schema(field))}
     if field.default is not None:
-        schema["description"] = f"{schema.get('description', '')} (default: {field.default})".strip()
+        schema["description"] = f"{schema.get('description', '')} (default: {_shown(field.default)})".strip()
     return Parameter(name, schema, required=not optional)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
 
 
 def input_parameter(collection: Collection) -> Parameter:

@@ -156,6 +156,7 @@ def _map(shape: Shaped, relationships: Mapping[str, Relationship], dialect: str)
         table=table,
         columns={name: table.c[column] for column, name in shape.names.items()},
         writable=shape.writable,
+        creatable=not any(_never_given(shape)),
         full_text=words,
         estimated_rows=facts.estimated_rows,
         constraints=facts.constraints,

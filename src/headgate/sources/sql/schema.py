@@ -32,6 +32,8 @@ class TableMap:
     columns: Mapping[str, Column[Any]]
     """The column of each field."""
     writable: bool = True
+    creatable: bool = True
+    """Whether rows can be added: not where a column that nobody may fill must have a value."""
     full_text: FullText | None = None
     estimated_rows: int | None = None
     """How many rows there were as the server started, where the database tells at once."""

@@ -94,7 +94,10 @@ class SqlSettings:
             raise AdapterError(f"The settings '{path}' cannot be read.") from None
         except tomllib.TOMLDecodeError as error:
             raise AdapterError(f"The settings '{path}' are no TOML: {error}.") from None
-        return cls.of(content)
+        try:
+            return cls.of(content)
+        except AdapterError as error:
+            raise AdapterError(f"{path}: {error}") from None
 
     @classmethod
     def of(cls, content: Mapping[str, object]) -> "SqlSettings":

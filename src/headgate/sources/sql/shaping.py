@@ -206,6 +206,8 @@ class _FieldMaker:
         rules = self.rules.get(column.name.lower(), [])
         kind = Kind.JSON if meaning.kind is Kind.TEXT and any(rule.is_json for rule in rules) else meaning.kind
         nullable = column.nullable and column.name not in self.key
+        sensitive = _is_secret(name, kind) if said.sensitive is None else said.sensitive
+        comparable = meaning.comparable and not (sensitive and column.name not in self.key)  # or it could be guessed
         return Field(
             name=name,
             kind=kind,
@@ -220,9 +222,9 @@ class _FieldMaker:
             maximum=min(_bounds(meaning.maximum, (rule.maximum for rule in rules), kind, -1), default=None),
             scale=meaning.scale,
             item_kind=meaning.item_kind,
-            filterable=meaning.comparable,
-            sortable=meaning.comparable,
-            sensitive=_is_secret(name, kind) if said.sensitive is None else said.sensitive,
+            filterable=comparable,
+            sortable=comparable,
+            sensitive=sensitive,
         )
 
     def _is_optional(self, column: ColumnFacts, nullable: bool) -> bool:

@@ -43,7 +43,8 @@ def sql_adapter(
     backend = SqlBackend(database, schema, _styles(database, schema))
     adapter = Adapter(name or _name(database), description or f"The database {_shown(database)}")
     locked = [name for name, mapped in schema.tables.items() if not mapped.writable or database.options.read_only]
-    adapter.add_collections(schema.catalog, backend, read_only=locked)
+    left_out = {name: ("create",) for name, mapped in schema.tables.items() if not mapped.creatable}
+    adapter.add_collections(schema.catalog, backend, read_only=locked, leave_out=left_out)
     adapter.collections.transactions.append(partial(_joined, database))
     adapter.on_close(database.close)
     return adapter
