@@ -301,6 +301,12 @@ async def test_a_field_that_callers_could_not_write_is_refused() -> None:
         pytest.param({"read_only": ["titel"]}, "no field 'titel'. Did you mean 'title'", id="read-only"),
         pytest.param({"append_only": ["x"]}, "no field 'x'", id="only growing"),
         pytest.param({"version": "x"}, "no field 'x'", id="a version"),
+        pytest.param({"append_only": ["price"]}, "'price' cannot only grow", id="a number that only grows"),
+        pytest.param(
+            {"relationships": [Relationship(name="author", target="authors", local=("autor_id",), remote=("id",))]},
+            "starts from 'autor_id', which is no field. Did you mean 'author_id'",
+            id="where a relationship starts",
+        ),
         pytest.param({"search": ["x"]}, "names 'x', which is no field", id="a search"),
         pytest.param(
             {"relationships": [Relationship(name="title", target="authors", local=("author_id",), remote=("id",))]},
