@@ -141,7 +141,8 @@ def test_options_of_databases_are_refused_elsewhere(shell: Shell, command: str, 
     words = {"serve": (LIBRARY,), "call": ("list_books", "-s", LIBRARY), "ops": ("-s", LIBRARY)}[command]
     done = shell(command, *words, *options)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "headgate: --read-only and --tables are for databases: this source is none\n"
+    told = "--read-only, --tables and --statement-timeout are for databases: this source is none"
+    assert done.err == f"headgate: {told}\n"
 
 
 def test_they_are_refused_for_a_running_server_too(shell: Shell) -> None:
@@ -220,7 +221,7 @@ def test_a_wrong_setting_is_named_with_the_nearest_right_one(
 
 def test_a_settings_file_that_is_not_there_is_named(shell: Shell, shop: Path) -> None:
     done = shell("ops", "-s", str(shop), "--tables", "none.toml")
-    assert (done.code, done.err) == (3, "headgate: The settings 'none.toml' cannot be read.\n")
+    assert (done.code, done.err) == (2, "headgate: The settings 'none.toml' cannot be read.\n")
 
 
 def test_a_database_cannot_be_reloaded(shell: Shell, shop: Path) -> None:

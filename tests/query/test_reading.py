@@ -106,7 +106,8 @@ SORTS = [
     pytest.param(
         [{"field": "title"}, {"field": "x"}], "VALIDATION_UNKNOWN_FIELD", "sort[1]", "in 'sort[1]'", id="in a list"
     ),
-    pytest.param("title", "VALIDATION_INVALID_TYPE", "sort", "expected 'object', got 'string'", id="a text"),
+    pytest.param("titel", "VALIDATION_UNKNOWN_FIELD", "sort", "Did you mean 'title'?", id="a text"),
+    pytest.param(7, "VALIDATION_INVALID_TYPE", "sort", "expected 'object', got 'integer'", id="a number"),
     pytest.param({"field": 5}, "VALIDATION_INVALID_TYPE", "sort.field", "expected 'string'", id="a number as field"),
     pytest.param({"order": "asc"}, "VALIDATION_INVALID_TYPE", "sort.field", "got 'null'", id="no field"),
     pytest.param(

@@ -88,6 +88,7 @@ class Adapter:
         self.profile = _profile(profile)
         self._operations: dict[str, Operation] = {}
         self._collections = Collections()
+        self._relating: Operation | None = None
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self.create = _Decorator(self, Category.CREATE)
         self.read = _Decorator(self, Category.READ)
@@ -190,9 +191,11 @@ class Adapter:
     def _add_relating(self) -> None:
         """Take in the operation that follows relationships, or make it anew: it knows all collections."""
         operation = self._collections.relating()
-        if operation is not None:
-            self._operations.pop(operation.name, None)
-            self.add(operation)
+        if operation is None or self._operations.get(operation.name) is not self._relating:
+            return  # or an author's own has the name
+        self._operations.pop(operation.name, None)
+        self.add(operation)
+        self._relating = operation
 
     def on_close(self, closer: Callable[[], Awaitable[None]]) -> None:
         """Have something closed when the adapter is no longer served."""

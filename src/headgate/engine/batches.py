@@ -48,7 +48,8 @@ async def run_together(
         async with transaction:
             done = await run_batch(batch, _Strict(perform), limits)
     except _Stopped as stopped:
-        items = [_item(index, raw, stopped.of(index)) for index, raw in enumerate(batch.items)]
+        room = limits.max_response_size - LARGEST_BRIEF_ITEM * (len(batch.items) + 1)
+        items = [_item(index, raw, stopped.of(index, room, limits)) for index, raw in enumerate(batch.items)]
         return BatchSuccess(tuple(items))
     return done
 
@@ -60,10 +61,11 @@ class _Stopped(Exception):
         self._index = index
         self._encoded = encoded
 
-    def of(self, index: int) -> Encoded:
-        """What is answered for one of the operations."""
+    def of(self, index: int, room: int, limits: Limits) -> Encoded:
+        """What is answered for one of the operations, within the room that there is."""
         if index == self._index:
-            return self._encoded
+            size = len(self._encoded.raw)
+            return self._encoded if size <= room else _no_room(size, limits)
         happened = "undone" if index < self._index else "not begun"
         error = ErrorDetail(
             "CONFLICT_ROLLED_BACK",

@@ -155,7 +155,7 @@ class Engine:
         except BaseException as error:  # what a database says as all of it is to be kept
             if is_interruption(error):
                 raise
-            return self._fail(error, scope, None, Request("batch", {}, {}))
+            return self._fail(error, scope, None, Request("batch", {}, {}), brief=True)
         return Encoded(encode(done.wire()))
 
     async def _perform_raw(self, scope: Scope, raw: object) -> Encoded:
@@ -279,13 +279,21 @@ class Engine:
             self._tell(events.Refused(*_about(scope), name, error))
         return self._failure(error)
 
-    def _fail(self, error: BaseException, scope: Scope, operation: Operation | None, request: Request) -> Encoded:
+    def _fail(
+        self,
+        error: BaseException,
+        scope: Scope,
+        operation: Operation | None,
+        request: Request,
+        *,
+        brief: bool = False,
+    ) -> Encoded:
         """The envelope when a handler broke. What broke is for the log alone."""
         secret = secrets_of(operation, request.params) if operation else frozenset()
         trace = scrubbed("".join(traceback.format_exception(error)), secret)
         _LOG.error("%s failed in operation '%s'\n%s", scope.request_id, request.operation, trace)
         detail = refusals.internal_error(_trail(scope))
-        if request.operation == INTROSPECT:
+        if brief or request.operation == INTROSPECT:
             detail = ErrorDetail(detail.code, detail.message)
         if self._listeners:
             self._tell(events.Failed(*_about(scope), request.operation, detail))

@@ -90,6 +90,8 @@ class _Reader:
 
     def _operators(self, path: Path, given: Mapping[str, object], where: str) -> Condition:
         kind = Kind.TEXT if path.keys else path.field.kind
+        if not given:
+            raise not_allowed(where, path.text, "is compared with nothing: name an operator", operators_for(kind))
         parts = []
         for name, value in given.items():
             operator = OPERATORS.get(name)

@@ -18,7 +18,7 @@ __all__ = ["Kind", "fold", "utc"]
 
 _INTEGER: Final = re.compile(r"[+-]?\d{1,40}\Z")
 _TOO_LARGE: Final = 10**61
-_DECIMAL: Final = re.compile(r"[+-]?(\d{1,60}(\.\d{0,60})?|\.\d{1,60})\Z")
+_DECIMAL: Final = re.compile(r"[+-]?(\d{1,60}(\.\d{0,60})?|\.\d{1,60})([eE][+-]?\d{1,2})?\Z")
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:?\d\d)?\Z")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d\Z")
 _TIME: Final = re.compile(r"\d\d:\d\d(:\d\d(\.\d{1,6})?)?\Z")

@@ -163,6 +163,7 @@ def _field(
         item_kind=_kind(items) if kind is Kind.ARRAY else None,
         schema=_rules(inner, items, kind),
         sensitive=bool(full.get(SENSITIVE)),
+        sortable=not full.get(SENSITIVE),
         filterable=not full.get(SENSITIVE),
     )
 

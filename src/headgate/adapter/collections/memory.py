@@ -108,7 +108,7 @@ class MemoryBackend:
     async def insert(self, collection: Collection, fields: Mapping[str, Any], *, dry_run: bool) -> Changed:
         """Add an item."""
         holder = self._holders[collection.name]
-        thing = holder.thing(fields)
+        thing = holder.thing({collection.version: 1, **fields} if collection.version else fields)
         item = holder.item(thing)
         key = holder.key_of(item)
         if key and holder.place_of(key) is not None:

@@ -1,7 +1,8 @@
 """``query_relationships``: from one item to those it is related to, level by level, one question a level and type."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from headgate.adapter.context import Context
@@ -11,7 +12,7 @@ from headgate.protocol.categories import Category
 from headgate.protocol.errors import Invalid, NotFound
 from headgate.protocol.results import Notice
 from headgate.query.backends import Backend, Edge, Key
-from headgate.query.collections import Catalog, Collection, Field, Relationship
+from headgate.query.collections import Catalog, Collection, Field, Relationship, Through
 from headgate.query.conditions import value_of
 from headgate.query.kinds import Kind
 from headgate.query.reading import Reader
@@ -107,9 +108,20 @@ class RelationshipQueries:
         return list(dict.fromkeys(one.type for one in self._relationships()))
 
     def _relationships(self) -> Iterator[Relationship]:
-        """Those that lead to a collection that is there."""
-        every = (one for each in self.catalog for one in each.relationships.values())
-        return (one for one in every if one.target in self.catalog)
+        return (one for each in self._ways.values() for one in each)
+
+    @cached_property
+    def _ways(self) -> Mapping[str, Sequence[Relationship]]:
+        """The relationships of each collection that lead to one that is there, and those that lead back from them."""
+        ways = {
+            each.name: [one for one in each.relationships.values() if one.target in self.catalog]
+            for each in self.catalog
+        }
+        for each in self.catalog:
+            for one in [one for one in ways[each.name] if one.outgoing]:
+                if not any(back.type == one.type and not back.outgoing for back in ways[one.target]):
+                    ways[one.target].append(_inverse(one, each.name))
+        return ways
 
     def _examples(self, types: list[str]) -> tuple[Example, ...]:
         start = next(one for one in self.catalog if one.relationships)
@@ -132,14 +144,15 @@ class RelationshipQueries:
     ) -> dict[str, Any]:
         if relationship is not None and not self._knows(relationship):
             raise unknown_name("relationship", "relationship", relationship, self._types())
-        place = 0 if after is None else self.reader.cursors.read_place(after, QUERY_RELATIONSHIPS, "after")
+        purpose = f"{QUERY_RELATIONSHIPS} {root} {direction} {relationship} {depth}"
+        place = 0 if after is None else self.reader.cursors.read_place(after, purpose, "after")
         start = await self._root(root)
         walk = await self._walk(start, direction, relationship, depth or 1)
         found = list(walk.found.values())
         shown = found[place : place + min(_PAGE if first is None else first, _LARGEST_PAGE)]
         end = place + len(shown)
         if end < len(found) or not walk.complete:
-            cursor = self.reader.cursors.write_place(QUERY_RELATIONSHIPS, end)
+            cursor = self.reader.cursors.write_place(purpose, end)
             ctx.warnings.append(_cut(len(found), len(shown), cursor if end < len(found) else None, walk.complete))
         return self._shaped(start, shown, include or _SECTIONS)
 
@@ -178,7 +191,7 @@ class RelationshipQueries:
         """One level further: every relationship of every collection at the front is asked once, for all items of it."""
         reached: dict[_Node, None] = {}
         for collection, keys in _by_collection(frontier).items():
-            for relationship in self._followed(self.catalog[collection], direction, wanted):
+            for relationship in self._followed(collection, direction, wanted):
                 room = _MOST - len(walk.found)
                 edges = await self.backends[collection].follow(
                     self.catalog[collection], relationship, keys, max(room, 0) + 1
@@ -192,10 +205,10 @@ class RelationshipQueries:
         walk.known |= reached.keys()
         return list(reached)
 
-    def _followed(self, collection: Collection, direction: str, wanted: str | None) -> Iterator[Relationship]:
-        for one in collection.relationships.values():
+    def _followed(self, collection: str, direction: str, wanted: str | None) -> Iterator[Relationship]:
+        for one in self._ways[collection]:
             here = "outgoing" if one.outgoing else "incoming"
-            if one.target in self.catalog and direction in (here, "both") and wanted in (None, one.type, one.name):
+            if direction in (here, "both") and wanted in (None, one.type, one.name):
                 yield one
 
     def _edge(self, collection: str, relationship: Relationship, edge: Edge, level: int) -> _Found:
@@ -252,6 +265,21 @@ def _key_fields(collection: Collection) -> Iterator[Field]:
 def _sample(field: Field) -> str:
     """A key as it could be."""
     return str(field.choices[0]) if field.choices else _SAMPLES.get(field.kind, "1")
+
+
+def _inverse(relationship: Relationship, start: str) -> Relationship:
+    """The same edges seen from their other ends, where nobody has given that a name of its own."""
+    through = relationship.through
+    return Relationship(
+        name=start,
+        target=start,
+        local=relationship.remote,
+        remote=relationship.local,
+        many=True,
+        through=through and Through(through.table, through.far, through.near),
+        outgoing=False,
+        type=relationship.type,
+    )
 
 
 def _inner(collection: Collection, key: Iterable[Any]) -> Key:
