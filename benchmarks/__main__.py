@@ -158,7 +158,7 @@ def _ratio(measured: Measured, wire: str, name: str) -> float:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all of them by default")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: under 90 s instead of under 5 minutes")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, in less than half the time")
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000], help="how large the databases' tables are")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there too")
     given = parser.parse_args()

@@ -180,7 +180,7 @@ async def _cases(asking: _Asking, peers: Peers, rows: int, mark: str) -> dict[st
         ),
         _FILTERED: _Case(
             {"first": _PAGE, "filter": pending, "sort": newest_first},
-            (page("WHERE status = $ AND placed_at >= $ ORDER BY placed_at DESC, id", "pending", deep.moment),),
+            (page("WHERE status = $ AND placed_at >= $ ORDER BY placed_at DESC, id DESC", "pending", deep.moment),),
         ),
         _ALL_GROUPED: _Case({"aggregate": by_status}, (grouped("count(*), sum(amount)", "status"),)),
         _GROUPED: _Case(
@@ -197,7 +197,7 @@ async def _cases(asking: _Asking, peers: Peers, rows: int, mark: str) -> dict[st
                     "pending",
                     deep.moment,
                 ),
-                page("WHERE status = $ AND placed_at >= $ ORDER BY placed_at DESC, id", "pending", deep.moment),
+                page("WHERE status = $ AND placed_at >= $ ORDER BY placed_at DESC, id DESC", "pending", deep.moment),
             ),
         ),
     }

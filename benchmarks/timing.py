@@ -15,7 +15,7 @@ AsyncCall: TypeAlias = Callable[[], Awaitable[object]]
 _ROUND_SECONDS: Final = 0.005
 _MOST_CALLS: Final = 50
 _MOST_ROUNDS: Final = 200
-_FEWEST_ROUNDS: Final = 5
+_FEWEST_ROUNDS: Final = 3
 _NOISE: Final = 0.2
 _WARMING: Final = 20
 
@@ -79,18 +79,20 @@ async def take_turns(contenders: Mapping[str, AsyncCall], *, rounds: int, calls:
 
 
 async def race(contenders: Mapping[str, AsyncCall], seconds: float) -> dict[str, Timing]:
-    """Turns for about so many seconds, whether a call takes microseconds or seconds: five rounds at least."""
-    first = await take_turns(contenders, rounds=1, calls=1)
-    await take_turns(contenders, rounds=1, calls=_WARMING if sum(_firsts(first)) * _WARMING < seconds else 1)
-    warm = await take_turns(contenders, rounds=3, calls=1)
-    medians = [timing.median / 1e6 for timing in warm.values()]
-    calls = int(min(max(_ROUND_SECONDS / max(medians), 1), _MOST_CALLS))
-    rounds = int(min(max(seconds / (sum(medians) * calls), _FEWEST_ROUNDS), _MOST_ROUNDS))
+    """Turns for about so many seconds, whether a call takes microseconds or seconds: three rounds at least."""
+    tried = await take_turns(contenders, rounds=1, calls=1)
+    if _whole(tried) * _WARMING < seconds:
+        await take_turns(contenders, rounds=1, calls=_WARMING)
+        tried = await take_turns(contenders, rounds=3, calls=1)
+    longest = max(one.median for one in tried.values()) / 1e6
+    calls = int(min(max(_ROUND_SECONDS / longest, 1), _MOST_CALLS))
+    rounds = int(min(max(seconds / (_whole(tried) * calls), _FEWEST_ROUNDS), _MOST_ROUNDS))
     return await take_turns(contenders, rounds=rounds, calls=calls)
 
 
-def _firsts(timings: Mapping[str, Timing]) -> list[float]:
-    return [timing.samples[0] for timing in timings.values()]
+def _whole(timings: Mapping[str, Timing]) -> float:
+    """The seconds of one call of each."""
+    return sum(one.median for one in timings.values()) / 1e6
 
 
 async def _times(call: AsyncCall, calls: int) -> list[float]:
