@@ -18,8 +18,8 @@ async def untrue(case: Case, answers: Sequence[Answer], memory: Served, meanwhil
         return None
     params = {name: value for name, value in case.params.items() if name not in _PAGING}
     whole = await memory.ask(case.operation, {**params, **_ALL})
-    if "items" not in whole["data"]:
-        return None
+    if "items" not in whole["data"] or whole["data"]["pageInfo"]["hasNextPage"]:
+        return None  # no items were asked for, or they are more than one page shows
     items = whole["data"]["items"]
     pages = [answer["data"] for answer in answers]
     if meanwhile is not None:

@@ -19,9 +19,10 @@ import pytest
 from sqlalchemy import create_engine
 
 from tests.databases import Server
-from tests.sources.sql.agreement import Findings, blame, compare
+from tests.sources.sql.agreement import Findings, blame, compare, complaint
+from tests.sources.sql.random_queries import Case
 from tests.sources.sql.serving import loaded, memory_of, served_from
-from tests.sources.sql.worlds import build
+from tests.sources.sql.worlds import Column, Table, World, build
 
 QUERIES = 40
 """How many each world is asked."""
@@ -63,6 +64,35 @@ def test_a_database_answers_any_query_as_memory_does(server: Server, chunk: int)
         findings = run(seeds, database.url, server.name)
     blame(findings.complaints)
     assert findings.cases == QUERIES * len(seeds)
+
+
+def crowded() -> World:
+    """More rows than a page holds, in more groups than an answer shows."""
+    columns = (Column("id", "integer"), Column("owner", "integer", nullable=True), Column("note", "text"))
+    rows = tuple((number, None if number % 11 == 0 else number % 130, f"note {number % 140}") for number in range(600))
+    return World(0, (Table("visit", columns, ("id",), (), (), rows),))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("list_visits", {"aggregate": {"x": {"group_by": "owner", "count": True, "max": "note", "avg": "id"}}}),
+        Case("list_visits", {"aggregate": {"x": {"group_by": "note", "sum": "owner"}}, "include_items": True}),
+        Case("list_visits", {"first": 500}),
+        Case("list_visits", {"first": 100, "sort": [{"field": "owner", "order": "desc"}]}, "forwards"),
+        Case("list_visits", {"last": 100, "sort": [{"field": "owner"}, {"field": "note"}]}, "backwards"),
+        Case("search_visits", {"query": "note 12", "limit": 100}, "offsets"),
+        Case("search_visits", {"query": '"note 1" 3', "first": 90}, "forwards"),
+    ],
+    ids=["groups", "groups and items", "a page", "pages", "pages backwards", "words by offset", "words by rank"],
+)
+def test_more_than_an_answer_shows_is_left_out_alike(server: Server, case: Case) -> None:
+    async def look() -> str | None:
+        with server.fresh() as database, database.connected() as engine, loaded(crowded(), engine):
+            async with served_from(database.url, server.name, engine) as (served, schema):
+                return (await complaint(case, served, memory_of(schema, crowded())))[0]
+
+    assert asyncio.run(look()) is None
 
 
 @pytest.mark.skipif(not CASES, reason="HEADGATE_SQL_CASES says how many")
