@@ -154,6 +154,8 @@ class SqlBackend:
 
     def reader(self, kind: Kind, path: Path | None) -> Read | None:
         """How the values of a column are read."""
+        if kind is Kind.INTEGER and path is not None:
+            return None  # only sums of integers come as anything else
         inner = path.field.item_kind if path and kind is Kind.ARRAY else None
         if inner is not None:
             read = self.values.read(inner, None)

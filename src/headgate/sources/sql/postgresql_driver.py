@@ -40,8 +40,8 @@ _AS_TEXT: Final = ("numeric", "timestamp", "timestamptz", "date", "time", "timet
 
 _STOP_SECONDS: Final = 5.0
 _INTERVAL_SECONDS: Final = 0.1
-_PATIENCE_MILLISECONDS: Final = 1
-_FAST_SECONDS: Final = 0.0005
+_PATIENCE_MILLISECONDS: Final = 2
+_FAST_SECONDS: Final = 0.002
 _RUNS_UNTIL_FORGIVEN: Final = 16
 _PATIENCE: Final = {"connect_timeout": "10", "keepalives_idle": "30", "keepalives_interval": "10"}
 

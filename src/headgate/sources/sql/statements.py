@@ -141,4 +141,6 @@ def _function_result(
         return Kind.INTEGER, None, None
     if function is Function.AVG:
         return Kind.NUMBER, None, None
+    if function is Function.SUM and path.field.kind is Kind.INTEGER:
+        return Kind.INTEGER, None, None
     return _result(path, parts)
