@@ -35,7 +35,7 @@ async def compare(
         findings.cases += 1
         findings.requests += requests
         if found is not None:
-            findings.complaints.append(await _told(seed, case, database, memory))
+            findings.complaints.append(await _told(seed, case, found, database, memory))
 
 
 async def complaint(case: Case, database: Served, memory: Served) -> tuple[str | None, int]:
@@ -61,8 +61,8 @@ def _meanwhile(case: Case, memory: Served) -> Meanwhile | None:
     return Meanwhile.of(memory.held, case.operation.removeprefix("list_"), case.changes)
 
 
-async def _told(seed: int, case: Case, database: Served, memory: Served) -> str:
-    """A complaint with the smallest request that shows it."""
+async def _told(seed: int, case: Case, first: str, database: Served, memory: Served) -> str:
+    """A complaint with the smallest request that shows it; the first one, if it does not come again."""
 
     async def is_wrong(candidate: Case) -> bool:
         return (await complaint(candidate, database, memory))[0] is not None
@@ -73,7 +73,7 @@ async def _told(seed: int, case: Case, database: Served, memory: Served) -> str:
     return "\n".join(
         [
             f"HEADGATE_SQL_SEED={seed}: {database.name}, {case}",
-            f"  {what}",
+            f"  {what or first}",
             f"  in memory: {str(await _transcript(case, memory, memory))[:1500]}",
             f"  {database.name}: {str(await _transcript(case, database, memory))[:1500]}",
             *(f"  {' '.join(sql.split())}" for sql in database.statements[:3]),

@@ -16,6 +16,7 @@ from headgate.query.collections import Catalog, Collection, Relationship
 from headgate.query.memory import list_items, summarize_items
 from headgate.query.shapes import AggregateShape, Listing
 from headgate.sources.sql.backend import SqlBackend
+from headgate.sources.sql.connections import DatabaseOptions
 from headgate.sources.sql.schema import Schema
 from headgate.sources.sql.source import sql_adapter
 from tests.sources.sql.random_queries import Case, Items
@@ -171,7 +172,7 @@ def loaded(world: World, engine: sqlalchemy.Engine) -> Iterator[None]:
 @asynccontextmanager
 async def served_from(url: str, name: str, engine: sqlalchemy.Engine) -> AsyncIterator[tuple[Served, Schema]]:
     """The adapter of a database, which keeps the statements that were sent."""
-    adapter = sql_adapter(url)
+    adapter = sql_adapter(url, DatabaseOptions(slow_seconds=3600))  # no warning depends on how busy the machine is
     backend = next(iter(adapter.collections._backends.values()))
     assert isinstance(backend, SqlBackend)
     served = Served(name, Engine(adapter), engine)
