@@ -80,10 +80,17 @@ async def _make(
 
 
 def _run(database: "Database", statements: Sequence[str]) -> None:
+    from sqlalchemy.exc import DBAPIError  # noqa: PLC0415
+
     doubled = "%%" if database.dialect.name == "postgresql" else "%"
-    with database.engine.begin() as connection:
-        for statement in statements:
-            connection.exec_driver_sql(statement.replace("%", doubled))
+    try:
+        with database.engine.begin() as connection:
+            for statement in statements:
+                connection.exec_driver_sql(statement.replace("%", doubled))
+    except DBAPIError as error:
+        raise SettingError(
+            f"The database refuses, and nothing was changed: {str(error.orig).splitlines()[0]}"
+        ) from None
 
 
 def _chosen(known: Mapping[str, T], name: str, otherwise: str) -> T:

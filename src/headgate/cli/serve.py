@@ -243,7 +243,7 @@ def _try_these(where: Address) -> str:
         [
             "try in another terminal:",
             f"{program} ops -s {url}",
-            f"{program} call search_books query=austen -s {url}",
+            f"{program} call search_books query=lighthouse -s {url}",
             f"{program} call list_books {filtered} -s {url}",
         ]
     )

@@ -18,6 +18,7 @@ __all__ = ["Unencodable", "encode", "encode_if_possible", "standing_alone"]
 
 _OPTIONS: Final = orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _DEEPEST: Final = 200
+_MOST_DIGITS: Final = 60
 
 
 class Unencodable(Exception):
@@ -51,11 +52,19 @@ def _simple(value: object) -> object:
         return value.model_dump(by_alias=True)
     if isinstance(value, datetime):
         return _timestamp(value)
-    if isinstance(value, Decimal | date | time):
+    if isinstance(value, Decimal):
+        return _digits(value)
+    if isinstance(value, date | time):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type | Binary):
         return _fields(value)
     raise TypeError
+
+
+def _digits(value: Decimal) -> str:
+    """An exact decimal with all its digits; one of a size that nobody writes out keeps its exponent."""
+    exponent = value.as_tuple().exponent
+    return format(value, "f") if isinstance(exponent, int) and abs(exponent) <= _MOST_DIGITS else str(value)
 
 
 def _timestamp(value: datetime) -> str:
@@ -131,7 +140,8 @@ _CONVERSIONS: Final[tuple[tuple[Any, _Conversion], ...]] = (
     (str, _text),
     (bytes | bytearray | memoryview | Binary, lambda value, _: _alone(value)),
     (datetime, lambda value, _: _timestamp(value)),
-    (Decimal | date | time, lambda value, _: str(value)),
+    (Decimal, lambda value, _: _digits(value)),
+    (date | time, lambda value, _: str(value)),
     (BaseModel, lambda value, depth: _plain(value.model_dump(by_alias=True), depth + 1)),
     (Mapping, _object),
     (list | tuple | set | frozenset, lambda value, depth: [_plain(item, depth + 1) for item in value]),

@@ -11,7 +11,7 @@ from headgate.query.caches import keep
 from headgate.query.collections import COMPUTED, Field
 from headgate.query.cursors import Cursors
 from headgate.query.kinds import utc
-from headgate.query.shapes import Direction, Paging, Path, Query, SortKey, Summaries
+from headgate.query.shapes import Direction, Paging, Path, Query, SortKey, Summaries, Window
 
 __all__ = ["Shaper", "left_out_notice", "summaries_answer"]
 
@@ -30,11 +30,10 @@ class Shaper:
 
     def page(self, query: Query, fetched: Fetched) -> dict[str, Any]:
         """A page with what is needed to go on. The rows may hold one more than the page, which tells of more."""
-        window, rows = query.window, fetched.rows
-        more = len(rows) > window.size
-        rows = rows[: window.size]
-        if window.direction is Direction.BACKWARD:
-            rows = rows[::-1]
+        window = query.window
+        more = len(fetched.rows) > window.size
+        rows = _turned(fetched.rows, window)
+        stored = rows if fetched.stored is None else _turned(fetched.stored, window)
         items = self.items(query.listing.columns, query.selection, rows)
         if window.paging is not Paging.CURSOR:
             return {"items": items, "pagination": _pagination(query, len(items), more, fetched.total)}
@@ -44,10 +43,10 @@ class Shaper:
             page = {
                 "edges": [
                     {"node": item, "cursor": write(row, place)}
-                    for place, (item, row) in enumerate(zip(items, rows, strict=True))
+                    for place, (item, row) in enumerate(zip(items, stored, strict=True))
                 ]
             }
-        page["pageInfo"] = self._page_info(query, rows, more, fetched.total)
+        page["pageInfo"] = self._page_info(query, stored, more, fetched.total)
         return page
 
     def _page_info(self, query: Query, rows: Sequence[Row], more: bool, total: int | None) -> dict[str, Any]:
@@ -72,7 +71,8 @@ class Shaper:
         """Writes the cursor of a row: the values that it is sorted by, or its place where there is no key."""
         listing, offset = query.listing, query.window.offset
         if not listing.collection.key:
-            return lambda _row, place: self._cursors.write_place(listing.collection.name, offset + place + 1)
+            purpose = self._cursors.place_purpose(listing)
+            return lambda _row, place: self._cursors.write_place(purpose, offset + place + 1)
         key = (listing.columns, listing.order)
         write = self._writers.get(key)
         if write is None:
@@ -87,6 +87,12 @@ class Shaper:
         if build is None:
             build = keep(self._builders, (columns, selection), _builder(columns, selection))
         return build(rows)
+
+
+def _turned(rows: Sequence[Row], window: Window) -> Sequence[Row]:
+    """The rows of a page in its order, without the one that only tells of more."""
+    page = rows[: window.size]
+    return page[::-1] if window.direction is Direction.BACKWARD else page
 
 
 def _builder(columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Build:

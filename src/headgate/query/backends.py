@@ -24,6 +24,8 @@ class Fetched:
     warnings: tuple[Notice, ...] = ()
     total: int | None = None
     """How many there are in all, where that is known without asking for it."""
+    stored: Sequence[Row] | None = None
+    """The same rows with the values as they are stored, where those are shown in another form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Groups:
     rows: Sequence[Row]
     total: int
     """How many groups there are, those that are left out included."""
+    warnings: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,7 @@ class Collection:
 
     def _minimal(self) -> tuple[str, ...]:
         """The key and what a person would call the item; the first fields where there is neither."""
-        named = [name for name in _NAMES if name in self.fields][:1]
+        named = [name for name in (f"{self.singular}_name", *_NAMES) if name in self.fields][:1]
         if not named:
             named = [name for name, one in self.fields.items() if _is_name(one) and name not in self.key][:1]
         return tuple(dict.fromkeys((*self.key, *named))) or tuple(self.fields)[:3]
@@ -211,7 +211,7 @@ class Collection:
         return next((name for name in self._minimal() if name not in self.key), None)
 
 
-_NAMES: Final = ("name", "title", "full_name", "label", "username", "email", "subject", "code")
+_NAMES: Final = ("name", "last_name", "title", "full_name", "label", "username", "email", "subject", "code")
 _LONGEST_NAME: Final = 200
 
 

@@ -1,6 +1,7 @@
 """Cursors: where a page ends, in the values of its last item. Opaque, self-contained, and signed.
 
-A cursor holds the values that the order is made of, so it stays right whatever is inserted or deleted around it.
+A cursor holds the values that the order is made of, so it stays right whatever is inserted or deleted around it. They
+are the values as they are stored, to the last digit: what is shown may be rounded, and would lead elsewhere.
 """
 
 import base64
@@ -8,15 +9,17 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Final
+from uuid import UUID
 
 import orjson
 
 from headgate.protocol.errors import Invalid
 from headgate.query.backends import Row
-from headgate.query.shapes import Listing, SortKey
+from headgate.query.shapes import Listing
 
 __all__ = ["Cursors"]
 
@@ -38,7 +41,7 @@ class Cursors:
 
         def write(row: Row) -> str:
             values = [row[place] for place in places]
-            body = orjson.dumps(values, default=_simple, option=orjson.OPT_PASSTHROUGH_DATETIME)
+            body = orjson.dumps([_tagged(value) for value in values])
             return _text(self._tag(body, purpose) + body)
 
         return write
@@ -46,10 +49,11 @@ class Cursors:
     def read(self, cursor: str, listing: Listing, where: str) -> tuple[Any, ...]:
         """The values of the order's fields that a cursor holds. An error if it was not made for this order."""
         body = self._checked(cursor, _purpose(listing), where)
-        try:
-            return tuple(_read(key, value) for key, value in zip(listing.order, orjson.loads(body), strict=True))
-        except ValueError:  # a field is of another kind than when the cursor was written
-            raise _stranger(where) from None
+        return tuple(_untagged(value) for value in orjson.loads(body))
+
+    def place_purpose(self, listing: Listing) -> str:
+        """What the cursors of a listing without a key are for."""
+        return _purpose(listing).decode()
 
     def write_place(self, purpose: str, place: int) -> str:
         """The cursor of a place in a list whose items have no key to go on from."""
@@ -94,22 +98,31 @@ def _purpose(listing: Listing) -> bytes:
     return f"{listing.collection.name}\x00{order}\x00".encode()
 
 
-def _read(key: SortKey, value: Any) -> Any:
-    return None if value is None else key.path.field.kind.read(value)
+def _tagged(value: Any) -> object:
+    """A value as JSON, with the name of its type where JSON has none that keeps all of it."""
+    kind = type(value)
+    if value is None or kind is str or kind is bool or (kind is int and abs(value) < _LARGE):
+        return value
+    if kind is float and isfinite(value):
+        return value
+    name, write, _ = _KINDS[kind]
+    return [name, write(value)]
 
 
-def _simple(value: object) -> object:
-    convert = _SIMPLE.get(type(value))
-    if convert is None:
-        raise TypeError
-    return convert(value)
+def _untagged(value: Any) -> Any:
+    return _READERS[value[0]](value[1]) if isinstance(value, list) else value
 
 
-_SIMPLE: Final[Mapping[type, Callable[[Any], object]]] = {
-    datetime: datetime.isoformat,
-    date: date.isoformat,
-    time: time.isoformat,
-    Decimal: lambda value: format(value, "f"),
-    bytes: lambda value: base64.b64encode(value).decode(),
-    int: str,  # one that is too large for JSON
+_LARGE: Final = 2**63
+_KINDS: Final[Mapping[type, tuple[str, Callable[[Any], object], Callable[[Any], Any]]]] = {
+    int: ("int", str, int),
+    float: ("float", str, float),
+    Decimal: ("decimal", str, Decimal),
+    datetime: ("datetime", datetime.isoformat, datetime.fromisoformat),
+    date: ("date", date.isoformat, date.fromisoformat),
+    time: ("time", time.isoformat, time.fromisoformat),
+    timedelta: ("span", timedelta.total_seconds, lambda seconds: timedelta(seconds=seconds)),
+    bytes: ("bytes", lambda value: base64.b64encode(value).decode(), base64.b64decode),
+    UUID: ("uuid", str, UUID),
 }
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {name: read for name, _, read in _KINDS.values()}

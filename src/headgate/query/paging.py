@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from headgate.protocol.results import Notice
-from headgate.query.collections import Collection
 from headgate.query.cursors import Cursors
 from headgate.query.refusals import contradiction, not_allowed
 from headgate.query.shapes import Direction, Listing, Paging, Path, Query, Window
@@ -70,20 +69,19 @@ class PageReader:
         where = "before" if backward else "after"
         text, edges = params.get(where), bool(params.get("edges"))
         if not listing.collection.key:
-            return self._without_key(text, listing.collection, size, backward=backward, edges=edges)
+            return self._without_key(text, listing, size, backward=backward, edges=edges)
         cursor = None if text is None else self.cursors.read(text, listing, where)
         direction = Direction.BACKWARD if backward else Direction.FORWARD
         return Window(Paging.CURSOR, size, direction=direction, cursor=cursor, edges=edges)
 
-    def _without_key(
-        self, cursor: str | None, collection: Collection, size: int, *, backward: bool, edges: bool
-    ) -> Window:
+    def _without_key(self, cursor: str | None, listing: Listing, size: int, *, backward: bool, edges: bool) -> Window:
         """Items that nothing tells apart can only be counted, from the start."""
         if backward:
             raise not_allowed(
-                "last", collection.name, "have no key to go back by: page forwards, or sort the other way"
+                "last", listing.collection.name, "have no key to go back by: page forwards, or sort the other way"
             )
-        offset = 0 if cursor is None else self.cursors.read_place(cursor, collection.name, "after")
+        purpose = self.cursors.place_purpose(listing)
+        offset = 0 if cursor is None else self.cursors.read_place(cursor, purpose, "after")
         return Window(Paging.CURSOR, size, offset, edges=edges)
 
 

@@ -48,6 +48,8 @@ def wrong_value(where: str, kind: Kind, value: object) -> AqlError:
     """A value that cannot be compared with a field of this kind."""
     if isinstance(value, str) and kind is not Kind.TEXT:
         return Invalid(where, f"{quoted(value, 'the text')} is no {kind.word}", expected_type=kind.word)
+    if kind is Kind.INTEGER and isinstance(value, int) and not isinstance(value, bool):
+        return Invalid(where, "the number needs more than 64 bits", expected_type=kind.word)
     return wrong_type(where, kind.word, value)
 
 

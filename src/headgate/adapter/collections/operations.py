@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from headgate.adapter.collections.parameters import (
+    ABSENT,
     DRY_RUN,
     FILTER,
     LISTING,
@@ -171,7 +172,7 @@ class CollectionOperations:
             summaries = asked.summaries
             groups = await self.backend.summarize(summaries.shape, summaries.values, self.reader.options.max_groups)
             answer["aggregations"], notices = summaries_answer(summaries, groups)
-            ctx.warnings.extend(notices)
+            ctx.warnings.extend((*notices, *(notice for one in groups for notice in one.warnings)))
         if asked.query is not None:
             query = asked.query
             fetched = await self.backend.fetch(query.listing, query.values, query.window.size + 1, query.window.offset)
@@ -209,9 +210,9 @@ class CollectionOperations:
 
         async def create_item(dry_run: Any, **given: Any) -> object:
             fields = {
-                field_of[name]: _given(collection.fields[field_of[name]], value, name)
+                field_of[name]: None if value is None else _given(collection.fields[field_of[name]], value, name)
                 for name, value in given.items()
-                if value is not None
+                if value is not ABSENT
             }
             changed = await self.backend.insert(collection, fields, dry_run=bool(dry_run))
             if dry_run:

@@ -13,6 +13,7 @@ from headgate.query.collections import Access, Collection, Field
 from headgate.query.kinds import Kind
 
 __all__ = [
+    "ABSENT",
     "DRY_RUN",
     "LISTING",
     "PRESET",
@@ -26,7 +27,8 @@ __all__ = [
 
 
 def _optional(name: str, description: str, **schema: Any) -> Parameter:
-    return Parameter(name, {**schema, "description": description}, required=False)
+    convert = int if schema.get("type") == "integer" else None  # 2.0 is a whole number too
+    return Parameter(name, {**schema, "description": description}, required=False, convert=convert)
 
 
 _TEXTS: Final = {"type": "array", "items": {"type": "string"}}
@@ -108,6 +110,9 @@ LISTING: Final = (
     PAGE_SIZE,
 )
 
+ABSENT: Final = object()
+"""Stands for a field that a new item was not given, which is something else than null."""
+
 _TAKEN: Final = REQUEST_FIELDS | {DRY_RUN.name}
 _SCHEMAS: Final[Mapping[Kind, Schema]] = {
     Kind.INTEGER: {"type": "integer"},
@@ -170,7 +175,7 @@ def _creating(field: Field, what: str) -> Parameter:
     schema = {"description": what, **(nullable_schema(field) if field.nullable else field_schema(field))}
     if field.default is not None:
         schema["description"] = f"{schema.get('description', '')} (default: {_shown(field.default)})".strip()
-    return Parameter(name, schema, required=not optional)
+    return Parameter(name, schema, required=not optional, default=ABSENT)
 
 
 def _shown(value: object) -> str:

@@ -343,4 +343,5 @@ def _parameters(kinds: list[str], types: list[str]) -> tuple[Parameter, ...]:
 
 
 def _optional(name: str, description: str, *, type: str, **schema: Any) -> Parameter:  # noqa: A002
-    return Parameter(name, {"type": type, "description": description, **schema}, required=False)
+    convert = int if type == "integer" else None  # 2.0 is a whole number too
+    return Parameter(name, {"type": type, "description": description, **schema}, required=False, convert=convert)

@@ -1,7 +1,9 @@
 """A database as the backend of collections: statements are made once for each shape, and run on the driver."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from headgate.protocol.results import Notice
@@ -37,8 +39,8 @@ class _Prepared:
         self._makers = [(name, backend.maker(name, statement)) for name in statement.order]
         self._readers = [
             (place, read)
-            for place, (kind, _, path) in enumerate(statement.columns)
-            if (read := backend.reader(kind, path)) is not None
+            for place, (kind, type_, path) in enumerate(statement.columns)
+            if (read := backend.reader(kind, type_, path)) is not None
         ]
 
     def parameters(self, values: Sequence[Any], limit: int, offset: int) -> Parameters:
@@ -93,7 +95,8 @@ class SqlBackend:
                 rows = rows + found if rows else found
                 if len(rows) >= limit:
                     break
-        return Fetched(statements[0].read(rows), self._warnings(listing, time.perf_counter() - started))
+        warnings = self._warnings(listing, time.perf_counter() - started)
+        return Fetched(statements[0].read(rows), warnings, stored=rows)
 
     def _warnings(self, shape: Listing | AggregateShape, seconds: float) -> tuple[Notice, ...]:
         warnings: tuple[Notice, ...] = ()
@@ -111,11 +114,13 @@ class SqlBackend:
             made = [(self.prepare(statement), places) for statement, places in self.compiler.summaries(shape)]
             prepared = keep(self._summaries, shape, made)
         found: dict[int, Groups] = {}
+        started = time.perf_counter()
         for one, places in prepared:
             with explained(self.schema.tables[shape.collection.name]):
                 rows = await self.database.fetch(one.sql, one.parameters(values, most, 0))
-            found |= _split(shape, places, one.read(rows))
-        return [found[place] for place in range(len(shape.aggregates))]
+            found |= _split(shape, places, rows, one.read(rows))
+        first, *others = (found[place] for place in range(len(shape.aggregates)))
+        return [replace(first, warnings=self._warnings(shape, time.perf_counter() - started)), *others]
 
     async def follow(
         self, collection: Collection, relationship: Relationship, keys: Sequence[Key], most: int
@@ -152,7 +157,7 @@ class SqlBackend:
         """A statement ready to be run."""
         return _Prepared(statement, self)
 
-    def reader(self, kind: Kind, path: Path | None) -> Read | None:
+    def reader(self, kind: Kind, type_: Any, path: Path | None) -> Read | None:
         """How the values of a column are read."""
         if kind is Kind.INTEGER and path is not None:
             return None  # only sums of integers come as anything else
@@ -160,12 +165,15 @@ class SqlBackend:
         if inner is not None:
             read = self.values.read(inner, None)
             return None if read is None else lambda items: [None if item is None else read(item) for item in items]
-        return self.values.read(kind, path.field.scale if path else None)
+        return self.values.read(kind, path.field.scale if path else None, type_, self._style(path))
 
     def binder(self, kind: Kind, type_: Any, path: Path | None) -> Bind | None:
         """How values are bound to compare with a field, or to be stored in it."""
-        style = self._styles.get((path.collection.name, path.field.name)) if path and not path.computed else None
-        return self.values.bind(kind, type_, style)
+        return self.values.bind(kind, type_, self._style(path))
+
+    def _style(self, path: Path | None) -> TimeStyle | None:
+        """How a column writes moments, where the database has no type for them."""
+        return self._styles.get((path.collection.name, path.field.name)) if path and not path.computed else None
 
     def maker(self, name: str, statement: Statement) -> Make:
         """How one parameter of a statement is made."""
@@ -180,16 +188,20 @@ class SqlBackend:
         if bound.words:
             dialect, start, end = self.database.dialect.name, bound.slot, bound.slot + bound.words
             return lambda values, _limit, _offset: search_text(dialect, values[start:end])
-        bind, slot = self.binder(bound.kind, bound.type, bound.path), bound.slot
+        bind, slot = None if bound.stored else self.binder(bound.kind, bound.type, bound.path), bound.slot
         if bind is None:
             return lambda values, _limit, _offset: values[slot]
         return lambda values, _limit, _offset: None if values[slot] is None else bind(values[slot])
 
 
-def _split(shape: AggregateShape, places: Sequence[int], rows: Sequence[Row]) -> dict[int, Groups]:
+def _split(
+    shape: AggregateShape, places: Sequence[int], stored: Sequence[Row], rows: Sequence[Row]
+) -> dict[int, Groups]:
     """The results of one statement, given to the aggregates that it answers."""
     found: dict[int, Groups] = {}
     grouped = shape.aggregates[places[0]].group_by is not None
+    if grouped:
+        rows = _told_apart(stored, rows)
     start = 2 if grouped else 0
     for place in places:
         end = start + len(shape.aggregates[place].functions)
@@ -197,6 +209,15 @@ def _split(shape: AggregateShape, places: Sequence[int], rows: Sequence[Row]) ->
         found[place] = Groups(own, rows[0][0] if grouped and rows else 1 if not grouped else 0)
         start = end
     return found
+
+
+def _told_apart(stored: Sequence[Row], rows: Sequence[Row]) -> Sequence[Row]:
+    """The groups, of which those that would look alike are shown as they are stored, so that none hides another."""
+    labels = Counter(row[1] for row in rows)
+    if len(labels) == len(rows):
+        return rows
+    pairs = zip(stored, rows, strict=True)
+    return [row if labels[row[1]] == 1 else (row[0], str(was[1]), *row[2:]) for was, row in pairs]
 
 
 def _slow(shape: Listing | AggregateShape, seconds: float, threshold: float) -> Notice:

@@ -173,6 +173,7 @@ _POSTGRESQL: Final[Mapping[str, Kind]] = {
     "23514": "check",
     "23P01": "unique",
     "25006": ReadOnly,
+    "P0001": "check",
     "40001": Locked,
     "40P01": Locked,
     "53300": ConnectionLost,
@@ -199,7 +200,7 @@ _MYSQL: Final[Mapping[int, Kind]] = {
     **dict.fromkeys((1062, 1169, 1586, 1859), "unique"),
     **dict.fromkeys((1048, 1263, 1364), "not_null"),
     **dict.fromkeys((1216, 1217, 1451, 1452, 1761, 1762), "foreign_key"),
-    **dict.fromkeys((3819, 4025), "check"),
+    **dict.fromkeys((1644, 3819, 4025), "check"),
     **dict.fromkeys((1264, 1265, 1292, 1300, 1365, 1366, 1367, 1406, 1411, 1416, 1690, 3140, 3156, 4038), DataProblem),
     **dict.fromkeys((1267, 1270, 1271, 3988), DataProblem),  # characters that the column's set does not have
     **dict.fromkeys((1205, 1213, 3572), Locked),

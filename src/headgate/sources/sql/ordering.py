@@ -86,7 +86,8 @@ def _steps(parts: Parts, shape: Listing, *, backward: bool) -> list["_Step"]:
         if not is_null:
             words = parts.words(key.path)
             type_ = column.type if key.path is RANK else parts.column(key.path).type
-            bound = parts.bind(slot, words.kind, words.bound_type(type_), None if key.path is RANK else key.path)
+            path = None if key.path is RANK else key.path
+            bound = parts.bind(slot, words.kind, words.bound_type(type_), path, stored=True)
             slot += 1
         steps.append(_Step(column, bound, key.descending != backward, _may_be_null(key.path)))
     return steps

@@ -18,7 +18,7 @@ from sqlalchemy import (
     true,
     type_coerce,
 )
-from sqlalchemy.sql.elements import BindParameter, ColumnElement
+from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import BigInteger, Boolean, Date, DateTime, Double, NullType, Numeric, Text, TypeEngine
 
 from headgate.query.collections import Collection, Relationship
@@ -54,6 +54,8 @@ class Bound:
     type: TypeEngine[Any]
     words: int = 0
     path: Path | None = None
+    stored: bool = False
+    """Whether the value comes from a row, and is bound as it came."""
     constant: Any = None
     """The value itself, of what the statement was made with, such as a path inside JSON."""
 
@@ -124,17 +126,24 @@ class Parts:
         table = self._at(path.hops)
         return type_coerce(table.c[_computed_name(path.field.name)], _COMPUTED_TYPES.get(path.field.kind, NullType()))
 
+    def fetched(self, path: Path) -> Any:
+        """What a path names, as it is selected."""
+        return self.words(path).fetched(self.column(path))
+
     def words(self, path: Path) -> Words:
         """How this database speaks of the field."""
         if path is RANK:
             return self.compiler.words(Kind.NUMBER, exact=True)
         return self.compiler.words(path.field.kind, self._map(path.collection).exact_text)
 
-    def bind(self, slot: int, kind: Kind, type_: TypeEngine[Any], path: Path | None = None) -> BindParameter[Any]:
+    def bind(
+        self, slot: int, kind: Kind, type_: TypeEngine[Any], path: Path | None = None, *, stored: bool = False
+    ) -> Any:
         """The parameter for one of the query's values."""
         name = f"v{slot}"
-        self.bounds[name] = Bound(slot, kind, type_, path=path)
-        return bindparam(name, type_=type_)
+        self.bounds[name] = Bound(slot, kind, type_, path=path, stored=stored)
+        bound: Any = bindparam(name, type_=type_)
+        return self.compiler.words(kind).operand(bound)
 
     # conditions
 

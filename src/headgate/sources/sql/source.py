@@ -85,9 +85,9 @@ def _styles(database: Database, schema: Schema) -> Mapping[tuple[str, str], Time
 
 
 def _style(connection: Any, mapped: TableMap, name: str) -> TimeStyle | None:
-    """The style of the first moment among some rows, as it is stored and not as SQLAlchemy would read it."""
+    """The style of the moments in some rows, as they are stored and not as SQLAlchemy would read them."""
     quote = connection.dialect.identifier_preparer.quote
     column, table = quote(mapped.columns[name].name), quote(mapped.table.name)
     first = f"SELECT {column} AS moment FROM {table} LIMIT {_SAMPLED}"  # noqa: S608  (names, each quoted)
-    sample = connection.exec_driver_sql(f"SELECT moment FROM ({first}) WHERE moment IS NOT NULL LIMIT 1").scalar()  # noqa: S608
-    return TimeStyle.of(sample) if isinstance(sample, str) else None
+    found = connection.exec_driver_sql(f"SELECT DISTINCT moment FROM ({first}) WHERE moment IS NOT NULL")  # noqa: S608
+    return TimeStyle.of([row[0] for row in found])

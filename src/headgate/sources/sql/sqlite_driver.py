@@ -109,9 +109,23 @@ class SqliteConnection(Connection):
         """Hand a statement to the driver."""
         self._deadline = perf_counter() + self._timeout
         cursor = self._begun(sql, parameters)
-        rows = cursor.fetchall()
+        try:
+            rows = cursor.fetchall()
+        except sqlite3.OperationalError as error:
+            if not _is_bad_text(error) or cursor.description is None:
+                raise
+            cursor, rows = self._read_badly(sql, parameters)
         columns = tuple(column[0] for column in cursor.description or ())
         return Result(rows, cursor.rowcount, columns, cursor.lastrowid)
+
+    def _read_badly(self, sql: str, parameters: Parameters) -> tuple[sqlite3.Cursor, list[Row]]:
+        """The rows of a table in which somebody put texts that are no UTF-8; what cannot be read is a question mark."""
+        self._raw.text_factory = _replacing
+        try:
+            cursor = self._begun(sql, parameters)
+            return cursor, cursor.fetchall()
+        finally:
+            self._raw.text_factory = str
 
     def failure(self, error: Exception) -> DatabaseFailure:
         """The failure that an exception of sqlite3 means."""
@@ -156,6 +170,14 @@ class SqliteConnection(Connection):
             self._raw.close()
 
 
+def _is_bad_text(error: sqlite3.Error) -> bool:
+    return str(error).startswith("Could not decode to UTF-8")
+
+
+def _replacing(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
 class InlineReader:
     """Reads on the thread of the event loop, where a page costs less than the way to another thread.
 
@@ -187,6 +209,8 @@ class InlineReader:
         except (OverflowError, UnicodeError) as error:
             raise DataProblem(str(error)) from None
         except sqlite3.Error as error:
+            if _is_bad_text(error):
+                return None
             code = getattr(error, "sqlite_errorcode", 0)
             if code & 0xFF not in _TRY_ELSEWHERE:
                 raise sqlite_failure(code, str(error)) from None

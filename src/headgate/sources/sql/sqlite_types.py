@@ -62,7 +62,7 @@ _NUMBER: Final = _plain(Kind.NUMBER, sql.Float)
 _BYTES: Final = _plain(Kind.BYTES, sql.LargeBinary)
 _MOMENT: Final = _plain(Kind.DATETIME, sql.DateTime)
 _JSON: Final = _plain(Kind.JSON, sql.JSON)
-_UUID: Final = _plain(Kind.UUID, lambda: sql.String(36))
+_UUID: Final = _plain(Kind.TEXT, lambda: sql.String(36))  # as it is stored: with dashes or without
 
 _NAMED: Final[Mapping[str, _Rule]] = MappingProxyType(
     {

@@ -45,7 +45,7 @@ class Compiler:
         """The statements of a page: mostly one; several, where they are to be run in turn until the page is full."""
         parts = Parts(self, shape.collection, computed_in(shape))
         text = parts.text(shape.text) if shape.text else None
-        columns = [parts.column(path) if path is not RANK else parts.rank for path in shape.columns]
+        columns = [parts.rank if path is RANK else parts.fetched(path) for path in shape.columns]
         chosen: Select[Any] = select(*(column.label(f"c{place}") for place, column in enumerate(columns)))
         conditions = [parts.condition(shape.condition)] if shape.condition else []
         if text is not None:

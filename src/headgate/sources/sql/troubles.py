@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Final
 
-from headgate.protocol.errors import AqlError, Conflict, Denied, Invalid
+from headgate.protocol.errors import AqlError, Conflict, Denied, Invalid, Unavailable
 from headgate.sources.sql.failures import (
     ConnectionLost,
     Constraint,
@@ -21,6 +21,7 @@ from headgate.sources.sql.schema import TableMap
 
 __all__ = ["explained", "explained_end"]
 
+_CHANGED: Final = re.compile(r"no such (table|column)|does not exist|doesn't exist|Unknown column|has no column named")
 _WORD: Final = re.compile(r"\w+")
 _LOG: Final = logging.getLogger("headgate.sql")
 
@@ -56,7 +57,7 @@ class explained:  # noqa: N801  (it is used as a word: with explained(table))
 
     def place(self, fields: list[str]) -> str:
         """Where the fault stands in the request."""
-        return ".".join(part for part in (self._where, *fields[:1]) if part) or self._mapped.collection.singular
+        return ".".join(part for part in (self._where, *fields[:1]) if part) or "params"
 
     def unique(self, fields: list[str]) -> AqlError:
         """Another row has the same."""
@@ -108,6 +109,10 @@ def _explain(error: BaseException | None) -> None:
             raise explain() from None
     if isinstance(error, DatabaseFailure):
         _LOG.error("the database said: %s", error.raw)
+        if _CHANGED.search(error.raw):
+            raise Unavailable(
+                "the tables are not what they were when the server started; it must be started anew"
+            ) from None
 
 
 def _columns_of(mapped: TableMap, constraint: str | None) -> tuple[str, ...]:
@@ -119,7 +124,10 @@ def _columns_of(mapped: TableMap, constraint: str | None) -> tuple[str, ...]:
     if constraint in mapped.constraints:
         return mapped.constraints[constraint]
     spoken_of = set(_WORD.findall(constraint))  # a rule without a name goes by its text
-    return tuple(column.name for column in mapped.table.columns if column.name in spoken_of)
+    found = tuple(column.name for column in mapped.table.columns if column.name in spoken_of)
+    return found or tuple(  # or by the name that PostgreSQL gives it
+        column.name for column in mapped.table.columns if f"_{column.name}_check" in constraint
+    )
 
 
 _CONSTRAINTS: Final[Mapping[str, Callable[[explained, list[str]], AqlError]]] = {

@@ -1,7 +1,8 @@
 """Between the values of kinds and those of drivers: what is bound, and what comes back ready to be answered."""
 
 import re
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -9,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 import orjson
-from sqlalchemy.types import DateTime, TypeEngine
+from sqlalchemy.types import FLOAT, DateTime, TypeEngine
 
 from headgate.query.kinds import Kind
 
@@ -22,24 +23,40 @@ _HEX_UUID: Final = 32
 _DAY: Final = 10
 _SECOND: Final = 19
 _MICROSECOND: Final = 26
+_SECONDS_MOST: Final = 100_000_000_000
+"""More seconds since 1970 than anybody means: milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeStyle:
-    """How a column of SQLite writes moments: as texts of one form, which compare as they stand."""
+    """How a column of SQLite writes moments: as texts of one form, or as seconds or milliseconds since 1970.
+
+    Both compare as they stand. ``digits`` are those that every text has; one with none may have six where they matter.
+    """
 
     separator: str = " "
     digits: int = 0
     suffix: str = ""
+    unit: int = 0
+    """How many of what is counted make a second; 0 for texts."""
 
     @classmethod
-    def of(cls, sample: str) -> "TimeStyle | None":
-        """The style of a text, if it is a moment in UTC."""
-        found = _MOMENT.match(sample)
-        return cls(found[1], len(found[2] or ""), found[3] or "") if found else None
+    def of(cls, samples: Sequence[object]) -> "TimeStyle | None":
+        """The style of stored values, if they have one."""
+        if samples and all(isinstance(sample, int | float) for sample in samples):
+            return cls(unit=1000 if max(abs(float(str(sample))) for sample in samples) > _SECONDS_MOST else 1)
+        found = [_MOMENT.match(sample) for sample in samples if isinstance(sample, str)]
+        texts = [one for one in found if one is not None]
+        if not texts:
+            return None
+        digits = min(len(one[2] or "") for one in texts)
+        return cls(texts[0][1], digits, texts[0][3] or "")
 
-    def write(self, value: datetime) -> str:
+    def write(self, value: datetime) -> str | float:
         """A moment in this style; digits that it has no room for are written if they are not zero."""
+        if self.unit:
+            count = value.timestamp() * self.unit
+            return int(count) if count.is_integer() else count
         text = value.replace(tzinfo=None).isoformat(self.separator, "microseconds")
         text, fraction = text[:_SECOND], text[_SECOND + 1 :]
         kept = fraction if fraction[self.digits :].strip("0") else fraction[: self.digits].ljust(self.digits, "0")
@@ -57,11 +74,32 @@ class Values:
         """How a value is given to the driver, or None for as it is."""
         if kind is Kind.DATETIME and isinstance(type_, DateTime) and not type_.timezone:
             return _naive
+        if kind is Kind.NUMBER and isinstance(type_, FLOAT):
+            return _single
         return _json if kind is Kind.JSON else None
 
-    def read(self, kind: Kind, _scale: int | None) -> Read | None:
+    def read(
+        self,
+        kind: Kind,
+        _scale: int | None,
+        type_: TypeEngine[Any] | None = None,
+        _style: TimeStyle | None = None,
+    ) -> Read | None:
         """How what the driver gives is answered, or None for as it is."""
-        return _READERS.get(kind)
+        return _shortest if isinstance(type_, FLOAT) else _READERS.get(kind)
+
+
+def _single(value: float) -> float:
+    """A number with the digits that a short floating point number has room for."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return value
+
+
+def _shortest(value: float) -> float:
+    """The shortest number that is the same short floating point number."""
+    return next((short for digits in range(6, 9) if _single(short := float(f"{value:.{digits}g}")) == value), value)
 
 
 def _naive(value: datetime) -> datetime:
@@ -117,7 +155,13 @@ _READERS: Final[dict[Kind, Read]] = {
 class PostgresValues(Values):
     """PostgreSQL, whose driver reads JSON itself, and is told to give numbers with digits and times as texts."""
 
-    def read(self, kind: Kind, _scale: int | None) -> Read | None:
+    def read(
+        self,
+        kind: Kind,
+        _scale: int | None,
+        _type: TypeEngine[Any] | None = None,
+        _style: TimeStyle | None = None,
+    ) -> Read | None:
         """How a value is answered."""
         return _POSTGRES_READERS.get(kind)
 
@@ -147,11 +191,17 @@ class SqliteValues(Values):
             return (style or ISO).write
         return _SQLITE_BINDS.get(kind)
 
-    def read(self, kind: Kind, scale: int | None) -> Read | None:
+    def read(
+        self,
+        kind: Kind,
+        scale: int | None,
+        _type: TypeEngine[Any] | None = None,
+        style: TimeStyle | None = None,
+    ) -> Read | None:
         """How a stored value is answered; one that is not what the column declares is answered as it is."""
         if kind is Kind.DECIMAL:
             return _money(scale)
-        return _SQLITE_READERS.get(kind)
+        return _milliseconds if style and style.unit > 1 and kind is Kind.DATETIME else _SQLITE_READERS.get(kind)
 
 
 def _money(scale: int | None) -> Read:
@@ -187,6 +237,10 @@ def _moment(value: Any) -> Any:
         except ValueError:
             return value
     return _since_1970(value) if isinstance(value, int | float) else value
+
+
+def _milliseconds(value: Any) -> Any:
+    return _since_1970(value / 1000) if isinstance(value, int | float) else _moment(value)
 
 
 def _since_1970(value: float) -> Any:

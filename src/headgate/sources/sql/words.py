@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from sqlalchemy import (
     ARRAY,
+    FLOAT,
+    REAL,
     BigInteger,
     Boolean,
     Dialect,
@@ -112,6 +114,14 @@ class Words:
             case _:
                 return column_type
 
+    def operand(self, bound: Any) -> Any:
+        """An operand as it is compared."""
+        return bound
+
+    def fetched(self, column: Any) -> Any:
+        """A column as it is selected, with all of its digits."""
+        return column
+
     @property
     def compares_rows(self) -> bool:
         """Whether ``(a, b) > (x, y)`` is understood and finds its way through an index."""
@@ -187,6 +197,10 @@ class PostgresWords(Words):
     def _compared(self, column: Any) -> Any:
         """Equality is exact under every collation, and a foreign one would keep indexes from being used."""
         return column
+
+    def operand(self, bound: Any) -> Any:
+        """An operand as it is compared; beside a short floating point number it must be as short."""
+        return cast(bound, REAL()) if isinstance(bound.type, REAL) else bound
 
     def grouped(self, column: Any) -> Any:
         """As it is grouped by: no collation is needed."""
@@ -264,6 +278,10 @@ class MariaWords(Words):
         if self.kind is not Kind.TEXT:
             return column.in_(operands)
         return and_(column.in_(operands), self.collated(column).in_(operands))
+
+    def fetched(self, column: Any) -> Any:
+        """A column as it is selected; a short floating point number would be rounded to six digits."""
+        return cast(column, Double()) if isinstance(column.type, FLOAT) else column
 
     def _position(self, column: Any, operand: Any) -> Any:
         return func.locate(operand, self.collated(column))

@@ -37,10 +37,10 @@ class _Undone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row as it is read, and as the driver gave it."""
+    """A row as it is answered, and as it is stored."""
 
     item: Item
-    raw: Mapping[str, Any]
+    stored: Mapping[str, Any]
 
 
 class Writer:
@@ -102,7 +102,10 @@ class Writer:
         """Do the work; a dry run does all of it, and then takes it back."""
 
         def undone(connection: Connection) -> Changed:
-            raise _Undone(work(connection))
+            changed = work(connection)
+            if self._backend.database.dialect.name == "postgresql":
+                connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # those that wait for the end are checked as well
+            raise _Undone(changed)
 
         try:
             return await self._backend.database.transaction(undone if dry_run else work)
@@ -179,7 +182,7 @@ class Writer:
         collection = mapped.collection
         bounds: dict[str, Bound] = {}
         given = {mapped.columns[name]: self._bound(mapped, name, slot, bounds) for slot, name in enumerate(fields)}
-        statement: Insert = insert(mapped.table).values(given) if given else insert(mapped.table)
+        statement: Insert = insert(mapped.table).values(given)
         missing = [name for name in collection.key if fields.get(name) is None]
         returns = bool(missing) and self._backend.database.dialect.insert_returning
         if returns:
@@ -218,7 +221,8 @@ class Writer:
         if if_match is None:
             return {}
         comparable = (Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN)
-        return {name: before.item[name] for name, one in mapped.collection.fields.items() if one.kind in comparable}
+        fields = mapped.collection.fields.items()
+        return {name: before.stored[name] for name, one in fields if one.kind in comparable and one.filterable}
 
     def _execute(
         self,
