@@ -15,6 +15,7 @@ SPEAKING = [
     *(SOURCE / "protocol" / name for name in ("inspection.py", "requests.py", "suggestions.py")),
     *(SOURCE / "adapter" / name for name in ("etags.py", "patch.py", "text_formats.py")),
     SOURCE / "adapter" / "collections" / "memory.py",
+    SOURCE / "sources" / "sql" / "troubles.py",
 ]
 """The modules whose words reach callers in errors; the registry's own messages have their test beside them."""
 

@@ -20,7 +20,7 @@ SHARED = [
 TYPES = {
     "fields": {"string", "string[]"},
     "filter": {"object"},
-    "sort": {"object", "object[]"},
+    "sort": {"object", "object[]", "string"},
     "aggregate": {"object"},
     "include_items": {"boolean"},
     "edges": {"boolean"},

@@ -93,8 +93,10 @@ def _place_purpose(name: str) -> bytes:
 
 
 def _purpose(listing: Listing) -> bytes:
-    """What a cursor is for. One made for another collection or order does not fit."""
-    order = ",".join(f"{'-' if key.descending else ''}{key.path.text}" for key in listing.order)
+    """What a cursor is for. One made for another collection or order, or for fields of other kinds, does not fit."""
+    order = ",".join(
+        f"{'-' if key.descending else ''}{key.path.text}:{key.path.field.kind.word}" for key in listing.order
+    )
     return f"{listing.collection.name}\x00{order}\x00".encode()
 
 

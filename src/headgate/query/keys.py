@@ -21,7 +21,7 @@ def cursor_key() -> bytes:
     given = os.environ.get(_VARIABLE, "")
     if given:
         if len(given) < _SHORTEST:
-            raise AdapterError(f"{_VARIABLE} must have {_SHORTEST} characters or more, so that nobody can guess it.")
+            raise AdapterError(f"{_VARIABLE} must have {_SHORTEST} characters or more, or it could be guessed.")
         return given.encode()
     return _kept(_directory() / "cursor.key")
 

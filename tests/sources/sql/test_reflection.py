@@ -259,7 +259,7 @@ def test_the_bookshop_is_reflected_with_its_index_of_words(sqlite: Server) -> No
         ("TIME", Kind.TIME),
         ("BOOLEAN", Kind.BOOLEAN),
         ("JSON", Kind.JSON),
-        ("UUID", Kind.UUID),
+        ("UUID", Kind.TEXT),
         ("DECIMAL(8, 3)", Kind.DECIMAL),
         ("BIGINT UNSIGNED", Kind.INTEGER),
         ("NVARCHAR(20)", Kind.TEXT),

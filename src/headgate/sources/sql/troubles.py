@@ -75,7 +75,7 @@ class explained:  # noqa: N801  (it is used as a word: with explained(table))
                 f"Resource '{singular}' is still referred to by others: remove or change those first",
                 {"resource_type": singular},
             )
-        return Invalid(self.place(fields), "it refers to an item that does not exist", fields=fields)
+        return Invalid(self.place(fields), "it refers to an item which does not exist", fields=fields)
 
     def not_null(self, fields: list[str]) -> AqlError:
         """A value is missing."""
@@ -110,9 +110,7 @@ def _explain(error: BaseException | None) -> None:
     if isinstance(error, DatabaseFailure):
         _LOG.error("the database said: %s", error.raw)
         if _CHANGED.search(error.raw):
-            raise Unavailable(
-                "the tables are not what they were when the server started; it must be started anew"
-            ) from None
+            raise Unavailable("the tables have changed since the server started; it must be started anew") from None
 
 
 def _columns_of(mapped: TableMap, constraint: str | None) -> tuple[str, ...]:
@@ -140,13 +138,13 @@ _CONSTRAINTS: Final[Mapping[str, Callable[[explained, list[str]], AqlError]]] = 
 _FAILURES: Final[Mapping[type[DatabaseFailure], Callable[[], AqlError]]] = {
     StatementTimeout: lambda: AqlError(
         "TRANSPORT_TIMEOUT",
-        "The database took too long and was stopped: narrow the filter, ask for fewer fields, or sort by a field that "
-        "has an index",
+        "The database took too long and was stopped: narrow the filter, ask for fewer fields, or sort by an "
+        "indexed field",
     ),
     ConnectionLost: lambda: AqlError("TRANSPORT_NETWORK_ERROR", "The database cannot be reached just now: try again"),
     Locked: lambda: AqlError("TRANSPORT_TIMEOUT", "The database is busy with another change: try again"),
     ReadOnly: lambda: Denied("the database may only be read"),
     DataProblem: lambda: AqlError(
-        "VALIDATION_INVALID_VALUE", "A value does not fit: it is too large, too long, or not what the field holds"
+        "VALIDATION_INVALID_VALUE", "A value does not fit: it is too large, too long, or of another kind than the field"
     ),
 }
