@@ -19,7 +19,9 @@ import orjson
 
 from headgate.protocol.errors import Invalid
 from headgate.query.backends import Row
-from headgate.query.shapes import Listing
+from headgate.query.caches import keep
+from headgate.query.collections import Collection
+from headgate.query.shapes import Listing, SortKey
 
 __all__ = ["Cursors"]
 
@@ -33,10 +35,11 @@ class Cursors:
 
     def __init__(self, key: bytes) -> None:
         self._key = key[:64]
+        self._purposes: dict[tuple[Collection, tuple[SortKey, ...]], bytes] = {}
 
     def writer(self, listing: Listing) -> Callable[[Row], str]:
         """What writes the cursors of a listing's rows: of each the values of the order's fields."""
-        purpose = _purpose(listing)
+        purpose = self._purpose(listing)
         places = [listing.columns.index(key.path) for key in listing.order]
 
         def write(row: Row) -> str:
@@ -48,12 +51,12 @@ class Cursors:
 
     def read(self, cursor: str, listing: Listing, where: str) -> tuple[Any, ...]:
         """The values of the order's fields that a cursor holds. An error if it was not made for this order."""
-        body = self._checked(cursor, _purpose(listing), where)
+        body = self._checked(cursor, self._purpose(listing), where)
         return tuple(_untagged(value) for value in orjson.loads(body))
 
     def place_purpose(self, listing: Listing) -> str:
         """What the cursors of a listing without a key are for."""
-        return _purpose(listing).decode()
+        return self._purpose(listing).decode()
 
     def write_place(self, purpose: str, place: int) -> str:
         """The cursor of a place in a list whose items have no key to go on from."""
@@ -63,6 +66,10 @@ class Cursors:
     def read_place(self, cursor: str, purpose: str, where: str) -> int:
         """The place that such a cursor holds."""
         return int(self._checked(cursor, _place_purpose(purpose), where))
+
+    def _purpose(self, listing: Listing) -> bytes:
+        key = (listing.collection, listing.order)
+        return self._purposes.get(key) or keep(self._purposes, key, _purpose(listing))
 
     def _checked(self, cursor: str, purpose: bytes, where: str) -> bytes:
         """What a cursor holds, if it is whole and was made for this purpose."""

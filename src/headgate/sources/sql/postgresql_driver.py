@@ -147,6 +147,7 @@ class PostgresqlConnection(Connection):
         for view in (raw, self._reader):
             for name in _AS_TEXT:
                 view.adapters.register_loader(name, TextLoader)
+        self._cursor = self._reader.cursor()  # one for all reads: it remembers how values are written and read
 
     async def ready(self) -> None:
         """Let each read stand alone."""
@@ -171,10 +172,10 @@ class PostgresqlConnection(Connection):
 
     async def _read(self, sql: str, parameters: Parameters, likely_fast: bool) -> list[Row]:
         patient = self._reader.is_patient = likely_fast and self._patience.allows(sql)
-        cursor = await self._reader.execute(sql, parameters)
+        await self._cursor.execute(sql, parameters)
         if patient and not self._reader.is_patient:
             self._patience.lose(sql)
-        return await cursor.fetchall()
+        return await self._cursor.fetchall()
 
     async def _abandon(self) -> None:
         """See to it that the server was told to stop: psycopg tells it, unless it was cancelled in that as well."""
