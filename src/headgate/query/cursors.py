@@ -28,6 +28,7 @@ __all__ = ["Cursors"]
 _TAG: Final = 16
 _LONGEST: Final = 16_384
 _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
+_FROM_URL: Final = bytes.maketrans(b"-_", b"+/")
 
 
 class Cursors:
@@ -74,7 +75,7 @@ class Cursors:
     def _checked(self, cursor: str, purpose: bytes, where: str) -> bytes:
         """What a cursor holds, if it is whole and was made for this purpose."""
         try:
-            raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+            raw = binascii.a2b_base64(cursor.encode().translate(_FROM_URL) + b"=" * (-len(cursor) % 4))
         except (binascii.Error, UnicodeEncodeError):
             raw = b""
         tag, body = raw[:_TAG], raw[_TAG:]

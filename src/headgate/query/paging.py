@@ -17,6 +17,7 @@ _STYLES: Final[Mapping[Paging, tuple[str, ...]]] = {
     Paging.PAGE: ("page", "page_size"),
 }
 PAGING: Final = tuple(name for names in _STYLES.values() for name in names)
+_PLAIN: Final = (["first", "after"], ["last", "before"])
 _BY_CURSOR: Final = frozenset(_STYLES[Paging.CURSOR])
 _PAIRS: Final = (
     ("first", "last", "take a page from one end"),
@@ -53,18 +54,14 @@ class PageReader:
         if used == ["first"]:
             return Window(Paging.CURSOR, size), warnings
         if style is Paging.CURSOR:
+            if used not in _PLAIN:
+                _refuse_contradictions(params)
             return self._from_cursor(params, listing, size), warnings
         number = params.get("page") or 1
         offset = (params.get("offset") or 0) if style is Paging.OFFSET else (number - 1) * size
         return Window(style, size, offset, number), warnings
 
     def _from_cursor(self, params: Mapping[str, Any], listing: Listing, size: int) -> Window:
-        for one, other, rule in _PAIRS:
-            if params.get(one) is not None and params.get(other) is not None:
-                raise contradiction((one, other), rule)
-        for name, needed in (("after", "first"), ("before", "last")):
-            if params.get(name) is not None and params.get(needed) is None:
-                raise not_allowed(name, name, f"goes with '{needed}', which says how many items to give")
         backward = params.get("last") is not None
         where = "before" if backward else "after"
         text, edges = params.get(where), bool(params.get("edges"))
@@ -83,6 +80,15 @@ class PageReader:
         purpose = self.cursors.place_purpose(listing)
         offset = 0 if cursor is None else self.cursors.read_place(cursor, purpose, "after")
         return Window(Paging.CURSOR, size, offset, edges=edges)
+
+
+def _refuse_contradictions(params: Mapping[str, Any]) -> None:
+    for one, other, rule in _PAIRS:
+        if params.get(one) is not None and params.get(other) is not None:
+            raise contradiction((one, other), rule)
+    for name, needed in (("after", "first"), ("before", "last")):
+        if params.get(name) is not None and params.get(needed) is None:
+            raise not_allowed(name, name, f"goes with '{needed}', which says how many items to give")
 
 
 def _style(used: Sequence[str]) -> Paging:
