@@ -79,7 +79,7 @@ def test_importing_headgate_imports_nothing_heavy() -> None:
 
 @pytest.mark.parametrize("name", ["Adapter", "Backend", "Collection", "Computed", "Field", "Kind", "Relationship"])
 def test_an_adapter_without_a_database_does_without_what_databases_need(name: str) -> None:
-    assert loaded_by(f"from headgate import {name}") & {"sqlalchemy", "psycopg", "sqlite3"} == set()
+    assert loaded_by(f"from headgate import {name}") & {"sqlalchemy", "psycopg"} == set()
 
 
 def test_settings_of_a_database_are_read_without_one() -> None:
