@@ -10,7 +10,7 @@ from headgate.query.collections import Access, Collection, Field, Relationship
 from headgate.query.kinds import Kind
 from headgate.query.shapes import AggregateShape, Listing
 
-__all__ = ["Backend", "Change", "Changed", "Edge", "Fetched", "Groups", "Key", "Row", "merged"]
+__all__ = ["Backend", "Change", "Changed", "Edge", "Fetched", "Groups", "Key", "Row", "merged", "shown_key"]
 
 Row: TypeAlias = tuple[Any, ...]
 Key: TypeAlias = tuple[Any, ...]
@@ -99,3 +99,8 @@ def merged(field: Field, before: Mapping[str, Any], value: Any) -> Any:
     if field.access is Access.APPEND and old is not None:
         return old if value is None else old + value
     return merge(old, value) if field.kind is Kind.JSON else value
+
+
+def shown_key(key: Key) -> Any:
+    """A key as messages and details show it: its value, or its parts."""
+    return key[0] if len(key) == 1 else list(key)

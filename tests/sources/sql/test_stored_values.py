@@ -91,27 +91,17 @@ MARIADB = {
 }
 
 
-@pytest.mark.parametrize("order", ["asc", "desc"])
-@pytest.mark.parametrize("name", SQLITE)
-async def test_every_row_of_sqlite_is_on_one_page(sqlite: Server, name: str, order: str) -> None:
-    with sqlite.fresh() as database:
-        async with serving(database, *filled(*SQLITE[name])) as engine:
-            assert sorted(await every_key(engine, "v", order)) == list(range(1, ROWS + 1))
+ODD = {"sqlite": SQLITE, "postgresql": POSTGRESQL, "mariadb": MARIADB}
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
-@pytest.mark.parametrize("name", POSTGRESQL)
-async def test_every_row_of_postgresql_is_on_one_page(postgresql: Server, name: str, order: str) -> None:
-    with postgresql.fresh() as database:
-        async with serving(database, *filled(*POSTGRESQL[name])) as engine:
-            assert sorted(await every_key(engine, "v", order)) == list(range(1, ROWS + 1))
-
-
-@pytest.mark.parametrize("order", ["asc", "desc"])
-@pytest.mark.parametrize("name", MARIADB)
-async def test_every_row_of_mariadb_is_on_one_page(mariadb: Server, name: str, order: str) -> None:
-    with mariadb.fresh() as database:
-        async with serving(database, *filled(*MARIADB[name])) as engine:
+@pytest.mark.parametrize(("server_name", "name"), [(server, name) for server, odd in ODD.items() for name in odd])
+async def test_every_row_is_on_one_page(
+    request: pytest.FixtureRequest, server_name: str, name: str, order: str
+) -> None:
+    server: Server = request.getfixturevalue(server_name)
+    with server.fresh() as database:
+        async with serving(database, *filled(*ODD[server_name][name])) as engine:
             assert sorted(await every_key(engine, "v", order)) == list(range(1, ROWS + 1))
 
 

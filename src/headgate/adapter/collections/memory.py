@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from headgate.adapter.etags import require_version
 from headgate.protocol.errors import Conflict, Invalid, NotFound
-from headgate.query.backends import Change, Changed, Edge, Fetched, Groups, Key, merged
+from headgate.query.backends import Change, Changed, Edge, Fetched, Groups, Key, merged, shown_key
 from headgate.query.collections import Collection, Field, Relationship
 from headgate.query.kinds import Kind
 from headgate.query.memory import Item, list_items, summarize_items
@@ -34,6 +34,11 @@ class Holder:
     def writable(self) -> bool:
         """Whether items can be added: not to a tuple, nor to what a function gives."""
         return isinstance(self.holdings, MutableSequence | MutableMapping)
+
+    @property
+    def held(self) -> Any:
+        """What items are held in, by place or by key: asked for where there is such a thing, since it is writable."""
+        return self.holdings
 
     def objects(self) -> Sequence[Any]:
         """The author's objects."""
@@ -112,7 +117,7 @@ class MemoryBackend:
         item = holder.item(thing)
         key = holder.key_of(item)
         if key and holder.place_of(key) is not None:
-            raise Conflict(collection.singular, _shown(key))
+            raise Conflict(collection.singular, shown_key(key))
         if not dry_run:
             _put(holder, key, thing)
         return Changed(item)
@@ -126,7 +131,7 @@ class MemoryBackend:
             changes[collection.version] = before[collection.version] + 1
         thing = holder.thing({**before, **changes})
         if not dry_run:
-            holder.holdings[place] = thing  # type: ignore[index]
+            holder.held[place] = thing
         return Changed(holder.item(thing), before)
 
     async def delete(self, collection: Collection, key: Key, if_match: str | None, *, dry_run: bool) -> Changed:
@@ -134,15 +139,15 @@ class MemoryBackend:
         holder = self._holders[collection.name]
         place, before = self._existing(holder, key, if_match)
         if not dry_run:
-            del holder.holdings[place]  # type: ignore[union-attr]
+            del holder.held[place]
         return Changed(before, before)
 
     def _existing(self, holder: Holder, key: Key, if_match: str | None) -> tuple[Any, dict[str, Any]]:
         place = holder.place_of(key)
         if place is None:
-            raise NotFound(holder.collection.singular, _shown(key))
-        item = holder.item(holder.holdings[place])  # type: ignore[index]
-        require_version(holder.collection, item, if_match, _shown(key))
+            raise NotFound(holder.collection.singular, shown_key(key))
+        item = holder.item(holder.held[place])
+        require_version(holder.collection, item, if_match, shown_key(key))
         return place, item
 
     async def follow(
@@ -182,10 +187,6 @@ class MemoryBackend:
 def _put(holder: Holder, key: Key, thing: Any) -> None:
     held = holder.holdings
     if isinstance(held, MutableMapping):
-        held[_shown(key) if len(key) == 1 else key] = thing
+        held[key[0] if len(key) == 1 else key] = thing
     elif isinstance(held, MutableSequence):
         held.append(thing)
-
-
-def _shown(key: Key) -> Any:
-    return key[0] if len(key) == 1 else list(key)

@@ -25,7 +25,7 @@ from headgate.adapter.parameters import Parameter
 from headgate.protocol.categories import Category
 from headgate.protocol.errors import Invalid, NotFound
 from headgate.query.answers import Shaper, summaries_answer
-from headgate.query.backends import Backend, Change, Key
+from headgate.query.backends import Backend, Change, Key, shown_key
 from headgate.query.collections import FULL, MINIMAL, STANDARD, Collection, Field
 from headgate.query.conditions import value_of
 from headgate.query.reading import Asked, Reader
@@ -189,7 +189,7 @@ class CollectionOperations:
         query = self.reader.one(collection, key, everything)
         fetched = await self.backend.fetch(query.listing, query.values, 1)
         if not fetched.rows:
-            raise NotFound(collection.singular, _shown(key))
+            raise NotFound(collection.singular, shown_key(key))
         columns, rows = query.listing.columns, fetched.rows
         item = self.shaper.items(columns, selection, rows)[0]
         full = self.shaper.items(columns, whole, rows)[0]
@@ -324,10 +324,6 @@ def _given(field: Field, value: object, where: str) -> Any:
 
 def _said(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _shown(key: Key) -> object:
-    return key[0] if len(key) == 1 else list(key)
 
 
 _LIKE_YOU: Final = ("uni", "use", "usu", "eu", "one")

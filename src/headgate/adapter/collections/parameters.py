@@ -23,10 +23,12 @@ __all__ = [
     "create_parameters",
     "input_parameter",
     "key_parameters",
+    "optional",
 ]
 
 
-def _optional(name: str, description: str, **schema: Any) -> Parameter:
+def optional(name: str, description: str, **schema: Any) -> Parameter:
+    """A parameter that may be left out."""
     convert = int if schema.get("type") == "integer" else None  # 2.0 is a whole number too
     return Parameter(name, {**schema, "description": description}, required=False, convert=convert)
 
@@ -48,49 +50,49 @@ QUERY: Final = Parameter(
         '"Words in quotes" match as a whole.',
     },
 )
-FIELDS: Final = _optional(
+FIELDS: Final = optional(
     "fields",
     "Field selection: a preset ('minimal', 'standard', 'full' or the collection's own) or a list of field paths; dots "
     "lead over to-one relationships and into JSON, '_computed.' to computed fields.",
     anyOf=[{"type": "string"}, _TEXTS],
 )
-PRESET: Final = _optional(
+PRESET: Final = optional(
     "preset", "Compatibility alias of fields for a preset; a list in fields extends it.", type="string"
 )
-FILTER: Final = _optional(
+FILTER: Final = optional(
     "filter",
     "Structured filtering: {field: value} or {field: {operator: value}}, all of which must hold; 'and', 'or' and 'not' "
     "combine filters.",
     type="object",
 )
-SORT: Final = _optional(
+SORT: Final = optional(
     "sort",
     "Sort object with 'field' and 'order' ('asc' or 'desc'), or a list of them; for compatibility also a field's name, "
     "with - before it for desc. Items without a value come first upwards. Without it, by key.",
     anyOf=[_SORT, {"type": "array", "items": _SORT}, {"type": "string"}],
 )
-AGGREGATE: Final = _optional(
+AGGREGATE: Final = optional(
     "aggregate",
     "Named summaries, such as {total: {count: true}, by_status: {group_by: 'status', count: true, avg: 'price'}}. "
     "Items are left out unless include_items is true.",
     type="object",
 )
-INCLUDE_ITEMS: Final = _optional("include_items", "Give the items beside the summaries.", type="boolean")
-FIRST: Final = _optional(
+INCLUDE_ITEMS: Final = optional("include_items", "Give the items beside the summaries.", type="boolean")
+FIRST: Final = optional(
     "first", "How many items to give from the start; 25 unless said, 100 at most.", type="integer", minimum=0
 )
-AFTER: Final = _optional("after", "Go on after this cursor, with first.", type="string")
-LAST: Final = _optional("last", "How many items to give from the end.", type="integer", minimum=0)
-BEFORE: Final = _optional("before", "Go back from this cursor, with last.", type="string")
-EDGES: Final = _optional("edges", "Give edges with a cursor each, in place of items.", type="boolean")
-LIMIT: Final = _optional("limit", "How many items to give, when paging by offset.", type="integer", minimum=0)
-OFFSET: Final = _optional("offset", "How many items to skip.", type="integer", minimum=0, maximum=2**53 - 1)
-PAGE: Final = _optional(
+AFTER: Final = optional("after", "Go on after this cursor, with first.", type="string")
+LAST: Final = optional("last", "How many items to give from the end.", type="integer", minimum=0)
+BEFORE: Final = optional("before", "Go back from this cursor, with last.", type="string")
+EDGES: Final = optional("edges", "Give edges with a cursor each, in place of items.", type="boolean")
+LIMIT: Final = optional("limit", "How many items to give, when paging by offset.", type="integer", minimum=0)
+OFFSET: Final = optional("offset", "How many items to skip.", type="integer", minimum=0, maximum=2**53 - 1)
+PAGE: Final = optional(
     "page", "Which page to give, from 1, when paging by number.", type="integer", minimum=1, maximum=2**40
 )
-PAGE_SIZE: Final = _optional("page_size", "How many items a page has.", type="integer", minimum=1)
-DRY_RUN: Final = _optional("dry_run", "Only tell what would change, and change nothing.", type="boolean")
-VERSION: Final = _optional(IF_MATCH, "Only if the item still has this _etag.", type="string")
+PAGE_SIZE: Final = optional("page_size", "How many items a page has.", type="integer", minimum=1)
+DRY_RUN: Final = optional("dry_run", "Only tell what would change, and change nothing.", type="boolean")
+VERSION: Final = optional(IF_MATCH, "Only if the item still has this _etag.", type="string")
 
 SELECTION: Final = (FIELDS, PRESET)
 LISTING: Final = (

@@ -43,13 +43,12 @@ class Collections:
         self, model: type, said: Declaration, items: Holdings | None, backend: Backend | None
     ) -> tuple[Collection, bool]:
         """Take in a collection that an author declares; whether items can be added to it."""
-        if (items is None) == (backend is None):
-            raise AdapterError("A collection needs items or a backend: one of them.")
         collection, adapter = declared_collection(model, said)
-        if backend is not None:
+        if backend is not None and items is None:
             self.add(collection, backend)
             return collection, True
-        assert items is not None  # noqa: S101  (one of them is given)
+        if items is None or backend is not None:
+            raise AdapterError("A collection needs items or a backend: one of them.")
         holder = Holder(collection, adapter, items)
         self._memory.add(holder)
         self.add(collection, self._memory)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
+from headgate.adapter.collections.parameters import optional
 from headgate.adapter.context import Context
 from headgate.adapter.operations import Example, Operation
 from headgate.adapter.parameters import Parameter
@@ -329,19 +330,14 @@ def _parameters(kinds: list[str], types: list[str]) -> tuple[Parameter, ...]:
     return (
         Parameter("root", root),
         Parameter("direction", {"type": "string", "enum": list(_DIRECTIONS), "description": "Which way to follow."}),
-        _optional("relationship", "Only this relationship, by its type or name.", type="string", examples=types[:1]),
-        _optional("depth", "How many steps; 1 unless said.", type="integer", minimum=1, maximum=_DEEPEST),
-        _optional(
+        optional("relationship", "Only this relationship, by its type or name.", type="string", examples=types[:1]),
+        optional("depth", "How many steps; 1 unless said.", type="integer", minimum=1, maximum=_DEEPEST),
+        optional(
             "include",
             "What to answer; everything unless said.",
             type="array",
             items={"type": "string", "enum": list(_SECTIONS)},
         ),
-        _optional("first", f"How many relationships to give; {_PAGE} unless said.", type="integer", minimum=0),
-        _optional("after", "Go on after this cursor.", type="string"),
+        optional("first", f"How many relationships to give; {_PAGE} unless said.", type="integer", minimum=0),
+        optional("after", "Go on after this cursor.", type="string"),
     )
-
-
-def _optional(name: str, description: str, *, type: str, **schema: Any) -> Parameter:  # noqa: A002
-    convert = int if type == "integer" else None  # 2.0 is a whole number too
-    return Parameter(name, {"type": type, "description": description, **schema}, required=False, convert=convert)

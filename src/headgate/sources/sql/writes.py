@@ -8,7 +8,7 @@ from sqlalchemy import Delete, Insert, Select, Update, and_, bindparam, delete, 
 
 from headgate.adapter.etags import require_version
 from headgate.protocol.errors import Conflict, NotFound, VersionMismatch
-from headgate.query.backends import Change, Changed, Key, merged
+from headgate.query.backends import Change, Changed, Key, merged, shown_key
 from headgate.query.collections import Collection
 from headgate.query.kinds import Kind
 from headgate.sources.sql.database import Connection
@@ -120,7 +120,7 @@ class Writer:
     def _existing(self, connection: Connection, mapped: TableMap, key: Key, if_match: str | None) -> _Row:
         """The row that is to be changed, held until the transaction ends, in the version that the caller means."""
         row = self._row(connection, mapped, key)
-        shown = key[0] if len(key) == 1 else list(key)
+        shown = shown_key(key)
         if row is None:
             raise NotFound(mapped.collection.singular, shown)
         require_version(mapped.collection, row.item, if_match, shown)
@@ -175,7 +175,7 @@ class Writer:
         """A row of the same key is found before the database would, so that the message can name it."""
         key = tuple(fields.get(name) for name in mapped.collection.key)
         if key and None not in key and self._row(connection, mapped, key) is not None:
-            raise Conflict(mapped.collection.singular, key[0] if len(key) == 1 else list(key))
+            raise Conflict(mapped.collection.singular, shown_key(key))
 
     def _inserted(self, connection: Connection, mapped: TableMap, fields: Mapping[str, Any]) -> Key:
         """Add the row; its key may be what the database gave it."""
@@ -249,7 +249,7 @@ class Writer:
                 values.append(value)
         result = self._run(connection, statement.where(*conditions), bounds, values)
         if result.rowcount != 1:
-            raise VersionMismatch(mapped.collection.singular, key[0] if len(key) == 1 else list(key), "*")
+            raise VersionMismatch(mapped.collection.singular, shown_key(key), "*")
 
     def _run(self, connection: Connection, statement: Any, bounds: Mapping[str, Bound], values: Sequence[Any]) -> Any:
         prepared = self._backend.prepare(self._backend.compiler.compile(statement, bounds))
