@@ -12,6 +12,7 @@ from headgate.adapter.operations import Example, Operation
 from headgate.adapter.parameters import Deprecated
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
+from headgate.protocol.danger import Danger, DangerLevel, Trust, danger_from
 from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.protocol.profiles import CRUDE, PROFILES, Profile
 from headgate.query.backends import Backend
@@ -44,6 +45,7 @@ class _Decorator:
         deprecated: Deprecated | str | None = None,
         locks: str | Iterable[str] | None = None,
         rationale: str = "",
+        danger: Danger | DangerLevel | str | None = None,
     ) -> Callable[[F], F]: ...
 
     def __call__(self, function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -61,12 +63,14 @@ def _options(
     examples: Iterable[Example | Mapping[str, object]] = (),
     deprecated: Deprecated | str | None = None,
     locks: str | Iterable[str] | None = None,
+    danger: Danger | DangerLevel | str | None = None,
     **options: Any,
 ) -> Options:
     return Options(
         examples=tuple(given if isinstance(given, Example) else Example(given) for given in examples),
         deprecated=Deprecated(deprecated) if isinstance(deprecated, str) else deprecated,
         locks=(locks,) if isinstance(locks, str) else None if locks is None else tuple(locks),
+        danger=danger_from(danger),
         **options,
     )
 
@@ -74,11 +78,18 @@ def _options(
 class Adapter:
     """A named set of operations, each of exactly one category (Spec 6.2).
 
-    Every rule is checked as an operation is added, so an adapter that exists can be served.
+    Every rule is checked as an operation is added, so an adapter that exists can be served. ``trust`` is what its
+    origin says of it, such as an adapter file; who serves it may decide otherwise.
     """
 
     def __init__(
-        self, name: str, description: str = "", *, version: str = "0.1.0", profile: Profile | str = CRUDE
+        self,
+        name: str,
+        description: str = "",
+        *,
+        version: str = "0.1.0",
+        profile: Profile | str = CRUDE,
+        trust: Trust | None = None,
     ) -> None:
         if not name.strip():
             raise AdapterError("An adapter needs a name.")
@@ -86,6 +97,7 @@ class Adapter:
         self.description = description
         self.version = version
         self.profile = _profile(profile)
+        self.trust = trust
         self._operations: dict[str, Operation] = {}
         self._collections = Collections()
         self._relating: Operation | None = None

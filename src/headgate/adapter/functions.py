@@ -17,6 +17,7 @@ from headgate.adapter.parameters import Deprecated, Param, Parameter, Schema
 from headgate.adapter.text_formats import BASE64
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
+from headgate.protocol.danger import Danger
 
 __all__ = ["Options", "operation_from_function"]
 
@@ -38,6 +39,7 @@ class Options:
     deprecated: Deprecated | None = None
     locks: tuple[str, ...] | None = None
     rationale: str = ""
+    danger: Danger | None = None
 
 
 class _Argument(NamedTuple):
@@ -77,6 +79,7 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
         deprecated=options.deprecated,
         locks=options.locks,
         rationale=options.rationale,
+        danger=options.danger,
         is_async=inspect.iscoroutinefunction(function),
         context_parameter=_context_parameter(hints),
         bind=binder(binary, added) if binary else None,

@@ -12,6 +12,7 @@ from headgate.adapter.schemas import dereference
 from headgate.adapter.text_formats import FORMATS
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
+from headgate.protocol.danger import Danger
 from headgate.protocol.names import (
     RESERVED_OPERATIONS,
     canonical_verb,
@@ -20,6 +21,7 @@ from headgate.protocol.names import (
     resource_of,
     verb_of,
 )
+from headgate.protocol.suggestions import did_you_mean, nearest
 
 __all__ = ["IF_MATCH", "INPUT", "Example", "Operation"]
 
@@ -68,6 +70,8 @@ class Operation:
     bind: Callable[[dict[str, object]], Mapping[str, object]] | None = None
     features: Mapping[str, object] = field(default_factory=dict)
     """What introspection shows of it beside its parameters, such as aggregation_support."""
+    danger: Danger | None = None
+    """What its author declares; else its category and its name tell."""
     checked: InitVar[bool] = False
 
     def __post_init__(self, checked: bool) -> None:
@@ -113,6 +117,12 @@ class Operation:
         for name in self.locks or ():
             if name not in names:
                 raise AdapterError(f"Operation '{self.name}' locks '{name}', which is not one of its parameters.")
+        for name in self.danger.named_parameters if self.danger else ():
+            if name not in names:
+                raise AdapterError(
+                    f"The confirmation message of operation '{self.name}' names '{{{name}}}', which is not one of its "
+                    f"parameters{did_you_mean(nearest(name, names, 1))}"
+                )
         given = self.parameter(INPUT)
         if self.category is Category.UPDATE and (given is None or not given.required):
             raise AdapterError(

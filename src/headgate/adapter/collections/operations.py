@@ -23,6 +23,7 @@ from headgate.adapter.etags import item_etag
 from headgate.adapter.operations import INPUT, Example, Operation
 from headgate.adapter.parameters import Parameter
 from headgate.protocol.categories import Category
+from headgate.protocol.danger import DEFAULT_LEVELS, Danger, DangerLevel
 from headgate.protocol.errors import Invalid, NotFound
 from headgate.query.answers import Shaper, summaries_answer
 from headgate.query.backends import Backend, Change, Key, shown_key
@@ -31,6 +32,9 @@ from headgate.query.conditions import value_of
 from headgate.query.reading import Asked, Reader
 
 __all__ = ["VERBS", "CollectionOperations"]
+
+_SAFE: Final = Danger(DangerLevel.SAFE)
+"""What is known to only read, whatever words its collection puts into its name."""
 
 VERBS: Final = ("list", "get", "search", "count", "create", "update", "delete")
 """The operations that a collection has, unless its author leaves some out."""
@@ -161,6 +165,7 @@ class CollectionOperations:
             rationale=rationale,
             context_parameter="ctx" if context else None,
             features=features_of(self.collection) if features is None else features,
+            danger=_SAFE,
             checked=True,
         )
 
@@ -268,13 +273,21 @@ class CollectionOperations:
                 return {"dry_run": True, "affected": 1, "would_delete": dict(changed.item)}
             return {"deleted": True, **{name: changed.item[name] for name in collection.key}}
 
+        singular = _said(collection.singular)
+        which = ", ".join(f"{name} {{{name}}}" for name in collection.key)
+        danger = Danger(
+            DangerLevel.DESTRUCTIVE,
+            (f"It removes {_one(singular)} for good",),
+            f"Delete the {singular} with {which}?",
+        )
         return self._writing(
             f"delete_{collection.singular}",
             Category.DELETE,
             delete_item,
             (*key_parameters(collection), VERSION, DRY_RUN),
-            f"Delete {_one(_said(collection.singular))}.",
+            f"Delete {_one(singular)}.",
             "The key of what was deleted",
+            danger,
         )
 
     def _writing(
@@ -285,6 +298,7 @@ class CollectionOperations:
         parameters: tuple[Parameter, ...],
         summary: str,
         returns: str,
+        danger: Danger | None = None,
     ) -> Operation:
         about = self.collection.description
         return Operation(
@@ -296,6 +310,7 @@ class CollectionOperations:
             description=f"{summary} {about}".strip(),
             returns={"type": "object"},
             returns_description=returns,
+            danger=danger or Danger(DEFAULT_LEVELS[category]),
             checked=True,
         )
 

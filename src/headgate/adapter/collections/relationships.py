@@ -10,6 +10,7 @@ from headgate.adapter.context import Context
 from headgate.adapter.operations import Example, Operation
 from headgate.adapter.parameters import Parameter
 from headgate.protocol.categories import Category
+from headgate.protocol.danger import Danger, DangerLevel
 from headgate.protocol.errors import Invalid, NotFound
 from headgate.protocol.results import Notice
 from headgate.query.backends import Backend, Edge, Key
@@ -102,6 +103,7 @@ class RelationshipQueries:
                     "max_depth": _DEEPEST,
                 }
             },
+            danger=Danger(DangerLevel.SAFE),
             checked=True,
         )
 

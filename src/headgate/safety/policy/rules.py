@@ -1,0 +1,174 @@
+"""The values of a policy, and what its rules decide of a call. Pure: it reads no file and asks nobody."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Final
+
+from headgate.adapter.context import Caller
+from headgate.adapter.operations import Operation
+from headgate.protocol.canonical import digest
+from headgate.protocol.categories import Category
+from headgate.protocol.danger import Danger, DangerLevel, Trust
+from headgate.safety.decisions import Decision, Effect, Who
+from headgate.safety.policy.conditions import Condition
+from headgate.safety.policy.limits import ApiLimit, Price, Quota
+from headgate.safety.policy.patterns import ANYTHING, Patterns, matches_caller
+
+__all__ = [
+    "DEFAULT_RULE",
+    "AuditSettings",
+    "Confirmation",
+    "Escalation",
+    "Facts",
+    "Policy",
+    "Rule",
+    "decide_by_rules",
+]
+
+DEFAULT_RULE: Final = "the policy's default"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What rules may look at: the operation, from which adapter, who calls it, with what.
+
+    ``affected_rows`` is what a dry run told, or None if there was none or it did not tell.
+    """
+
+    operation: Operation
+    source: str
+    caller: Caller
+    params: Mapping[str, object]
+    affected_rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Calls that it matches are allowed, must be confirmed, or are denied. All that it says must be true of a call."""
+
+    name: str
+    effect: Effect
+    operations: Patterns = ANYTHING
+    categories: frozenset[Category] = frozenset()
+    sources: Patterns = ANYTHING
+    callers: Patterns = ANYTHING
+    conditions: tuple[Condition, ...] = ()
+    affected_rows: tuple[Condition, ...] = ()
+    who: Who = Who.CLIENT
+    remember: bool = False
+    reason: str = ""
+    optional: bool = False
+    """Whether it may match no operation at all without being taken for a mistake."""
+
+    def concerns(self, operation: Operation, source: str) -> bool:
+        """Whether it may match calls of an operation."""
+        in_category = not self.categories or operation.category in self.categories
+        return in_category and self.sources.match(source) and self.operations.match(operation.name)
+
+    def matches(self, facts: Facts) -> bool:
+        """Whether it matches a call. In doubt a rule that restricts does, and one that allows does not."""
+        in_doubt = self.effect is not Effect.ALLOW
+        return (
+            self.concerns(facts.operation, facts.source)
+            and matches_caller(self.callers, facts.caller)
+            and all(condition.holds(facts.params, in_doubt=in_doubt) for condition in self.conditions)
+            and all(_rows_meet(condition, facts.affected_rows, in_doubt) for condition in self.affected_rows)
+        )
+
+    @property
+    def decision(self) -> Decision:
+        """What it decides of a call that it matches."""
+        code = "PERMISSION_DENIED" if self.effect is Effect.DENY else ""
+        return Decision(self.effect, self.name, self.reason, self.who, self.remember, code)
+
+
+def _rows_meet(condition: Condition, rows: int | None, in_doubt: bool) -> bool:
+    return in_doubt if rows is None else condition.judge(rows, in_doubt=in_doubt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """How confirmations are asked for, and how long they count."""
+
+    by: Who = Who.CLIENT
+    elicit: bool = True
+    """Whether a host that can ask its user is asked first."""
+    skip_in_batches: bool = False
+    """Whether a batch goes on after an operation that must be confirmed (Operations 7.5.4)."""
+    outlive_session: bool = False
+    clock_skew_seconds: float = 30.0
+    max_live: int = 1000
+    refusals_per_minute: int = 10
+    seconds: Mapping[DangerLevel, float] = field(
+        default_factory=lambda: {**dict.fromkeys(DangerLevel, 300.0), DangerLevel.FORBIDDEN: 120.0}
+    )
+    quota_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escalation:
+    """Repetition that makes an operation count as one level more dangerous."""
+
+    after: int
+    seconds: float
+    levels: frozenset[DangerLevel]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """What the audit holds beyond what it must, and for how long."""
+
+    all_operations: bool = False
+    keep_days: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """All that an operator rules. Without one, danger and trust alone decide."""
+
+    name: str = ""
+    trust: Trust | None = None
+    default: Effect = Effect.ALLOW
+    rules: tuple[Rule, ...] = ()
+    danger: tuple[tuple[Patterns, Danger], ...] = ()
+    confirmation: Confirmation = field(default_factory=Confirmation)
+    escalation: Escalation | None = None
+    api_limits: tuple[ApiLimit, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+    prices: tuple[Price, ...] = ()
+    audit: AuditSettings = field(default_factory=AuditSettings)
+
+    @cached_property
+    def version(self) -> str:
+        """A digest of all that it rules: what was confirmed under one policy does not count under another."""
+        return digest(_plain(asdict(self)))[:16]
+
+    def declared_danger(self, operation: str) -> Danger | None:
+        """What it declares of an operation's danger; the first pattern that matches counts."""
+        return next((danger for patterns, danger in self.danger if patterns.match(operation)), None)
+
+    def concerning(self, operation: Operation, source: str) -> tuple[Rule, ...]:
+        """The rules that may match calls of an operation."""
+        return tuple(rule for rule in self.rules if rule.concerns(operation, source))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(child) for key, child in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(str(child) for child in value)
+    if isinstance(value, list | tuple):
+        return [_plain(child) for child in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def decide_by_rules(rules: tuple[Rule, ...], default: Effect, facts: Facts) -> Iterator[Decision]:
+    """What each rule that matches decides; where none does, the default."""
+    matching = [rule.decision for rule in rules if rule.matches(facts)]
+    if matching:
+        yield from matching
+        return
+    code = "PERMISSION_DENIED" if default is Effect.DENY else ""
+    reason = "no rule of the policy allows it" if default is Effect.DENY else ""
+    yield Decision(default, DEFAULT_RULE, reason, code=code)
