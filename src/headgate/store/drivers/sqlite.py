@@ -1,0 +1,242 @@
+"""SQLite: in memory on the event loop itself, or a file in a thread of its own."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, TypeVar
+
+from headgate.store.drivers.base import (
+    PATIENCE_SECONDS,
+    Row,
+    Transaction,
+    Unkeepable,
+    Words,
+    in_thread,
+    lasting_reason,
+)
+from headgate.store.interface import StoreError
+from headgate.store.schema import prepare
+
+__all__ = ["MemoryDriver", "SqliteDriver"]
+
+T = TypeVar("T")
+
+_SECONDS_BETWEEN_TRIES: Final = 0.01
+
+_REASONS: Final = {
+    sqlite3.SQLITE_NOTADB: "is no database of SQLite; name another file, or move this one away",
+    sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a backup, or move it away to start anew",
+    sqlite3.SQLITE_READONLY: "cannot be written; see who owns the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; see who owns the file and its folder",
+    sqlite3.SQLITE_PERM: "cannot be opened; see who owns the file and its folder",
+    sqlite3.SQLITE_BUSY: f"was in use by another program for {PATIENCE_SECONDS} seconds; see which one holds it",
+    sqlite3.SQLITE_FULL: "cannot grow, since the disk is full; make room",
+    sqlite3.SQLITE_IOERR: "cannot be read or written, since the disk fails",
+}
+
+
+_WORDS: Final = Words(text="TEXT", integer="INTEGER", by_key=" WITHOUT ROWID", field="json_extract(entry, '$.{}')")
+
+
+class _Plain(dict[str, str]):
+    """Statements as SQLite takes them: its tables have no schema."""
+
+    def __missing__(self, sql: str) -> str:
+        plain = self[sql] = sql.replace("headgate.", "")
+        return plain
+
+
+_PLAIN: Final = _Plain()
+
+
+class _Connection:
+    """A connection, and the transaction that it is in."""
+
+    words = _WORDS
+
+    def __init__(self, raw: sqlite3.Connection, where: str) -> None:
+        self._raw = raw
+        self._where = where
+        self._execute = raw.execute
+        self.close = raw.close
+
+    def change(self, sql: str, **values: object) -> int:
+        """Run a statement; how many rows it has changed."""
+        return self._execute(_PLAIN[sql], values).rowcount
+
+    def change_each(self, sql: str, values: Sequence[Mapping[str, object]]) -> None:
+        """Run one statement with each of several sets of parameters."""
+        self._raw.executemany(_PLAIN[sql], values)
+
+    def rows(self, sql: str, **values: object) -> list[Row]:
+        """The rows that a statement gives; bytes that somebody put there and that are no UTF-8 are replaced."""
+        try:
+            return self._execute(_PLAIN[sql], values).fetchall()
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith("Could not decode to UTF-8"):
+                raise
+        self._raw.text_factory = _replacing
+        try:
+            return self._execute(_PLAIN[sql], values).fetchall()
+        finally:
+            self._raw.text_factory = str
+
+    def lock(self, name: str) -> None:
+        """Nothing to do: whoever may write is alone."""
+
+    def has_table(self, name: str) -> bool:
+        """Whether one of headgate's tables is there."""
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name", name=name))
+
+    def prepare_for_tables(self) -> None:
+        """Refuse a file in which another program keeps something."""
+        if self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+            raise StoreError(
+                f"{self._where} is a database of another program; name a file that headgate has for itself"
+            )
+
+    def transact(self, work: Callable[[Transaction], T], writes: bool) -> T:
+        """Do the work as a whole or not at all."""
+        try:
+            return self._all_or_nothing(work) if writes else work(self)
+        except (OverflowError, UnicodeError, sqlite3.DataError) as error:
+            raise Unkeepable(f"A value cannot be kept: {lasting_reason(error)}") from None
+        except sqlite3.Error as error:
+            raise _told(error, self._where) from None
+
+    def _all_or_nothing(self, work: Callable[[Transaction], T]) -> T:
+        self._execute("BEGIN IMMEDIATE")
+        try:
+            result = work(self)
+            self._execute("COMMIT")
+        except BaseException:
+            if self._raw.in_transaction:  # after some failures, SQLite has rolled back itself
+                self._execute("ROLLBACK")
+            raise
+        return result
+
+
+def _replacing(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _told(error: sqlite3.Error, where: str) -> StoreError:
+    reason = _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    return StoreError(f"{where} {reason}" if reason else f"{where} fails: {lasting_reason(error)}")
+
+
+class MemoryDriver:
+    """A database that ends with the process. It needs no thread: nothing in it ever waits."""
+
+    def __init__(self) -> None:
+        self.where = "The store in memory"
+        self._connection: _Connection | None = None
+        self._is_closed = False
+
+    async def run(self, work: Callable[[Transaction], T], *, writes: bool = True) -> T:
+        """Do the work at once."""
+        connection = self._connection or self._opened()
+        return connection.transact(work, writes)
+
+    def _opened(self) -> _Connection:
+        if self._is_closed:
+            raise StoreError(f"{self.where} was closed")
+        raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._connection = connection = _Connection(raw, self.where)
+        connection.transact(lambda transaction: prepare(transaction, self.where), True)
+        return connection
+
+    async def close(self) -> None:
+        """Forget everything."""
+        self._is_closed = True
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+class SqliteDriver:
+    """A file, made if it is not there, whose one connection lives in a thread of its own."""
+
+    def __init__(self, path: Path, *, makes_folder: bool = False) -> None:
+        self.where = f"The store '{path}'"
+        self._path = path
+        self._makes_folder = makes_folder
+        self._thread = ThreadPoolExecutor(1, "headgate-store")
+        self._connection: _Connection | None = None
+        self._is_closed = False
+
+    async def run(self, work: Callable[[Transaction], T], *, writes: bool = True) -> T:
+        """Do the work when those before it are done."""
+        if self._is_closed:
+            raise StoreError(f"{self.where} was closed")
+        return await in_thread(self._thread, lambda: (self._connection or self._opened()).transact(work, writes))
+
+    async def close(self) -> None:
+        """Wait for what is running, and close the file."""
+        if not self._is_closed:
+            self._is_closed = True
+            await in_thread(self._thread, self._close)
+            self._thread.shutdown()
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _opened(self) -> _Connection:
+        self._make_file()
+        try:
+            raw = sqlite3.connect(self._path, isolation_level=None, timeout=PATIENCE_SECONDS)
+        except sqlite3.Error as error:
+            raise _told(error, self.where) from None
+        connection = _Connection(raw, self.where)
+        try:
+            self._configure(raw)
+            connection.transact(lambda transaction: prepare(transaction, self.where), True)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _make_file(self) -> None:
+        """Make what is missing, closed to other users. SQLite would only say that it cannot open the file."""
+        folder = self._path.parent
+        try:
+            if self._makes_folder:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+        except IsADirectoryError:
+            hint = self._path / "state.db"
+            raise StoreError(f"'{self._path}' is a folder; name a file, such as '{hint}'") from None
+        except (FileNotFoundError, NotADirectoryError, FileExistsError):
+            raise StoreError(
+                f"'{self._path}' cannot be made, since '{folder}' is no folder; make it, or name another file"
+            ) from None
+        except PermissionError:
+            raise StoreError(
+                f"'{self._path}' cannot be opened for reading and writing; see who owns the file and its folder"
+            ) from None
+        except (OSError, ValueError) as error:
+            raise StoreError(f"'{self._path}' cannot be opened: {_system_reason(error)}; name another file") from None
+
+    def _configure(self, raw: sqlite3.Connection) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                raw.execute("PRAGMA journal_mode = WAL")
+                raw.execute("PRAGMA synchronous = FULL")
+            except sqlite3.Error as error:
+                # Whoever changes the journal at the same moment is refused at once, without the usual patience.
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise _told(error, self.where) from None
+                time.sleep(_SECONDS_BETWEEN_TRIES)
+            else:
+                return
+
+
+def _system_reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
