@@ -11,8 +11,8 @@ from tests.databases import Server
 
 __all__ = ["KINDS", "SHARED"]
 
-KINDS = ["memory", "sqlite"]
-SHARED = ["sqlite"]
+KINDS = ["memory", "sqlite", "postgresql"]
+SHARED = ["sqlite", "postgresql"]
 
 
 @contextmanager

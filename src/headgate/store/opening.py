@@ -93,7 +93,9 @@ def _file(name: str) -> Driver:
 
 
 def _postgresql(url: str) -> Driver:
-    raise StoreError("not yet")
+    from headgate.store.drivers.postgresql import PostgresqlDriver  # noqa: PLC0415  # slow to import
+
+    return PostgresqlDriver(url.replace("postgresql+psycopg:", "postgresql:", 1), f"The store '{shown(url)}'")
 
 
 def _default_path() -> Path | None:

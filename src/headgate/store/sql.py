@@ -10,12 +10,14 @@ from headgate.store import chain, uses
 from headgate.store.audit import Entry, Head
 from headgate.store.audit import Row as AuditRow
 from headgate.store.drivers.base import Driver, Row, Transaction, Unkeepable
-from headgate.store.records import Record
+from headgate.store.records import NEW, Record
 from headgate.store.windows import Charge, Used
 
 __all__ = ["SqlStore"]
 
 _ENCODE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+_LARGEST: Final = 2**63 - 1
 
 _INSERT: Final = """INSERT INTO headgate.records (kind, key, version, owner, expires_at, value)
     VALUES (:kind, :key, 1, :owner, :expires_at, :value) ON CONFLICT (kind, key) DO NOTHING"""
@@ -52,6 +54,8 @@ class SqlStore:
 
     async def replace(self, record: Record, entries: Sequence[Entry] = ()) -> bool:
         """Change a record; False if it is no longer of the version that was read. Of many at once, one succeeds."""
+        if not NEW < record.version <= _LARGEST:
+            return False  # nothing of that version was ever read
         return await self._change(_REPLACE, {**_columns(record), "version": record.version}, entries)
 
     async def find(self, kind: str, key: str) -> Record | None:
