@@ -1,41 +1,66 @@
 """Conditions over the parameters of a call. What cannot be compared is never taken for harmless."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from headgate.protocol.canonical import canonical
+from headgate.safety.policy.expressions import found_in
 
-__all__ = ["OPERATORS", "Condition", "value_at"]
+__all__ = ["MISSING", "OPERATORS", "PRESENT", "Condition", "values_under"]
 
 MISSING: Final = object()
+_STRANGE: Final = object()
+"""Stands for whatever is found where an object should be: nobody knows what the operation makes of it."""
 
 
 class _Incomparable(Exception):
     """The value is of a kind that the condition cannot judge."""
 
 
-def value_at(params: Mapping[str, object], path: str) -> object:
-    """The value at a dotted path, or ``MISSING``."""
-    value: object = params
-    for step in path.split("."):
-        if not isinstance(value, Mapping) or step not in value:
-            return MISSING
-        value = value[step]
-    return value
+def values_under(params: object, path: str) -> Iterator[object]:
+    """The values under a dotted path: of each item where a list is on the way, and ``MISSING`` where there is none."""
+    step, _, rest = path.partition(".")
+    if isinstance(params, list) and params:
+        for item in params:
+            yield from values_under(item, path)
+    elif isinstance(params, Mapping) and step in params:
+        yield from values_under(params[step], rest) if rest else [params[step]]
+    else:
+        yield MISSING if params is None or isinstance(params, list | Mapping) else _STRANGE
 
 
 def _same(left: object, right: object) -> bool:
-    """Whether two values are one: 1 and 1.0 are the same number; true, "1" and 1 are three different things."""
+    """Whether two values are one: 1 and 1.0 are the same number; true, "1" and 1 are three different things.
+
+    Yet a number may be sent as text, so "1" and 1 cannot be told apart for sure.
+    """
     if _is_number(left) and _is_number(right):
-        return Decimal(str(left)) == Decimal(str(right))
-    return canonical(left) == canonical(right)
+        return _number(left) == _number(right)
+    if isinstance(left, list | Mapping) and not isinstance(right, tuple):
+        raise _Incomparable
+    if _is_number(left) != _is_number(right) and _read(left) == _read(right) is not None:
+        raise _Incomparable
+    return _canonical(left) == _canonical(right)
+
+
+def _canonical(value: object) -> bytes:
+    try:
+        return canonical(value)
+    except (TypeError, ValueError, RecursionError):
+        raise _Incomparable from None
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _read(value: object) -> Decimal | None:
+    try:
+        return _number(value)
+    except _Incomparable:
+        return None
 
 
 def _number(value: object) -> Decimal:
@@ -43,9 +68,12 @@ def _number(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise _Incomparable
     try:
-        return Decimal(str(value))
+        read = Decimal(value) if isinstance(value, int) else Decimal(str(value))
     except InvalidOperation:
         raise _Incomparable from None
+    if read.is_nan():
+        raise _Incomparable
+    return read
 
 
 def _ordered(value: object, bound: object, holds: Callable[[Any, Any], bool]) -> bool:
@@ -53,23 +81,37 @@ def _ordered(value: object, bound: object, holds: Callable[[Any, Any], bool]) ->
         if not isinstance(value, str):
             raise _Incomparable
         return holds(value, bound)
-    left = _number(value)
-    if left.is_nan():
-        raise _Incomparable
-    return holds(left, _number(bound))
+    return holds(_number(value), _number(bound))
 
 
-def _matches(value: object, pattern: Any) -> bool:
+def _matches(value: object, expression: str) -> bool:
     if not isinstance(value, str):
         raise _Incomparable
-    return re.search(pattern, value) is not None
+    try:
+        return found_in(expression, value)
+    except ValueError:
+        raise _Incomparable from None
+
+
+def _is_among(value: object, others: Any) -> bool:
+    """Whether a value is one of some; that it may be one of them is in doubt only if it is none for sure."""
+    doubts = 0
+    for other in others:
+        try:
+            if _same(value, other):
+                return True
+        except _Incomparable:
+            doubts += 1
+    if doubts:
+        raise _Incomparable
+    return False
 
 
 OPERATORS: Final[Mapping[str, Callable[[object, Any], bool]]] = {
     "eq": _same,
     "ne": lambda value, other: not _same(value, other),
-    "in": lambda value, others: any(_same(value, other) for other in others),
-    "not_in": lambda value, others: not any(_same(value, other) for other in others),
+    "in": _is_among,
+    "not_in": lambda value, others: not _is_among(value, others),
     "gt": lambda value, bound: _ordered(value, bound, lambda left, right: left > right),
     "gte": lambda value, bound: _ordered(value, bound, lambda left, right: left >= right),
     "lt": lambda value, bound: _ordered(value, bound, lambda left, right: left < right),
@@ -79,6 +121,12 @@ OPERATORS: Final[Mapping[str, Callable[[object, Any], bool]]] = {
 """What a condition may say of a value that is given. ``present`` is the one that may be said of one that is not."""
 
 PRESENT: Final = "present"
+_NEGATIVE: Final = ("ne", "not_in")
+_EXACT: Final = ("eq", "ne")
+
+
+def _nothing(_path: str) -> object:
+    return MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +137,33 @@ class Condition:
     operator: str
     operand: Any
 
-    def holds(self, params: Mapping[str, object], *, in_doubt: bool) -> bool:
-        """Whether it holds of a call. A value of a kind that cannot be compared leaves it in doubt."""
-        value = value_at(params, self.path)
+    def holds(
+        self, params: Mapping[str, object], *, in_doubt: bool, default: Callable[[str], object] = _nothing
+    ) -> bool:
+        """Whether it holds of a call; ``default`` tells what stands in for a value that is not given.
+
+        A value of a kind that cannot be compared leaves it in doubt, and so do several of which it holds only of some.
+        """
+        quantifier = any if in_doubt else all
+        return quantifier([self._holds_of(value, in_doubt, default) for value in values_under(params, self.path)])
+
+    def _holds_of(self, value: object, in_doubt: bool, default: Callable[[str], object]) -> bool:
+        if value is _STRANGE:
+            return in_doubt
         if self.operator == PRESENT:
             return (value is not MISSING and value is not None) is self.operand
         if value is MISSING:
-            return self.operator in ("ne", "not_in")
-        return self.judge(value, in_doubt=in_doubt)
+            value = default(self.path)
+        return self.operator in _NEGATIVE if value is MISSING else self.judge(value, in_doubt=in_doubt)
 
     def judge(self, value: object, *, in_doubt: bool) -> bool:
-        """Whether it holds of a value."""
-        values = value if isinstance(value, list) and self.operator not in ("eq", "ne") else [value]
+        """Whether it holds of a value. A list stands for all that is in it, unless it is compared with a list."""
+        is_whole = self.operator in _EXACT and isinstance(self.operand, tuple)
+        values = value if isinstance(value, list) and not is_whole else [value]
+        if not values:
+            return self.operator in _NEGATIVE
         try:
-            return any(OPERATORS[self.operator](one, self.operand) for one in values)
+            results = [OPERATORS[self.operator](one, self.operand) for one in values]
         except _Incomparable:
             return in_doubt
+        return any(results) if in_doubt else all(results)
