@@ -9,7 +9,7 @@ from mcp import Client
 
 from headgate import Adapter, Category, mcp_server
 from headgate.protocol.profiles import PROFILES
-from headgate.server.tokens import estimate
+from headgate.protocol.tokens import estimate
 from tests.server.github import adapter_of, github, many
 from tests.server.o200k import cost
 

@@ -38,17 +38,23 @@ ANONYMOUS: Final = Caller()
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """One MCP connection and what lives as long as it (Spec 2.3): nothing here survives its end."""
+    """One MCP connection and what lives as long as it (Spec 2.3): nothing here survives its end.
+
+    ``confirmed`` is what was confirmed for the rest of it. One that is not ``lasting`` is a single request's.
+    """
 
     id: str = field(default_factory=lambda: f"sess_{secrets.token_urlsafe(12)}")
     state: dict[str, object] = field(default_factory=dict)
     announced: set[str] = field(default_factory=set)
+    confirmed: set[str] = field(default_factory=set)
+    lasting: bool = True
     ended: bool = False
 
     def end(self) -> None:
         """Forget everything that must not outlive the connection (Spec 2.3.3)."""
         self.state.clear()
         self.announced.clear()
+        self.confirmed.clear()
         self.ended = True
 
 

@@ -12,7 +12,7 @@ from headgate.adapter.binary import BINARY_ANSWER, binder, companions
 from headgate.adapter.context import Context
 from headgate.adapter.docstrings import read_docstring
 from headgate.adapter.hints import Hint, hint_for
-from headgate.adapter.operations import INPUT, Example, Operation
+from headgate.adapter.operations import DRY_RUN, INPUT, Example, Operation
 from headgate.adapter.parameters import Deprecated, Param, Parameter, Schema
 from headgate.adapter.text_formats import BASE64
 from headgate.protocol.adapter_errors import AdapterError
@@ -21,6 +21,12 @@ from headgate.protocol.danger import Danger
 
 __all__ = ["Options", "operation_from_function"]
 
+_TRYING: Final = Parameter(
+    DRY_RUN,
+    {"type": "boolean", "default": False, "description": "Only tell whether it would run, and run nothing."},
+    required=False,
+    default=False,
+)
 _WITHOUT_A_NAME: Final = (
     inspect.Parameter.VAR_POSITIONAL,
     inspect.Parameter.VAR_KEYWORD,
@@ -64,11 +70,12 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
         definitions = _without_identifiers(definitions, parameters)
     binary = [parameter.name for parameter in parameters if parameter.schema.get("format") == BASE64]
     added = companions(parameters)
+    tries_nothing = not category.read_only and not any(parameter.name == DRY_RUN for parameter in parameters)
     return Operation(
         name=name,
         category=category,
         function=function,
-        parameters=parameters + added,
+        parameters=(*parameters, *added, *((_TRYING,) if tries_nothing else ())),
         summary=words.summary,
         description=words.description,
         returns=BINARY_ANSWER if returns.schema.get("format") == BASE64 else returns.schema,
@@ -80,6 +87,7 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
         locks=options.locks,
         rationale=options.rationale,
         danger=options.danger,
+        tries_nothing=tries_nothing,
         is_async=inspect.iscoroutinefunction(function),
         context_parameter=_context_parameter(hints),
         bind=binder(binary, added) if binary else None,

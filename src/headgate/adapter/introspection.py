@@ -1,9 +1,9 @@
 """The answers of ``introspect``, made from the registry alone (Spec 7; Introspection 2 to 5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from headgate._version import __version__
 from headgate.adapter.adapter import Adapter
@@ -22,16 +22,23 @@ from headgate.protocol.error_codes import REGISTRY
 from headgate.protocol.errors import AqlError
 from headgate.protocol.limits import LIMIT_ROWS, Limits
 
-__all__ = ["INTROSPECT", "QUERIES", "Introspector", "introspect_operation"]
+__all__ = ["CONFIRMATION_TOKEN", "INTROSPECT", "QUERIES", "Guard", "Introspector", "introspect_operation"]
 
 T = TypeVar("T")
 
 INTROSPECT: Final = "introspect"
 QUERIES: Final = ("operations", "types", "search", "collections", "errors", "limits", "adapter_info")
+CONFIRMATION_TOKEN: Final = "confirmation_token"  # noqa: S105  (a parameter's name)
 _PAGE: Final = 500
 _MOST: Final = 1000
 _SEARCH_PAGE: Final = 10
 _LEFT_OUT_OR_NULL: Final = "A field left out stays as it is, null removes it."
+
+_TOKEN: Final = Parameter(
+    CONFIRMATION_TOKEN,
+    {"type": "string", "description": "The token of a CONFIRMATION_REQUIRED answer, once the user has agreed."},
+    required=False,
+)
 
 CONVENTIONS: Final[Mapping[str, str]] = {
     "parameters": "inside 'params', or beside 'operation'; 'params' wins. camelCase spellings are read too.",
@@ -42,13 +49,16 @@ CONVENTIONS: Final[Mapping[str, str]] = {
     "numbers": "integers beyond 2^53-1 and exact decimals are strings, in requests and answers.",
     "binary": "base64 with padding; '<name>_encoding' and '<name>_mime_type' stand beside it.",
     "text": "UTF-8; a JSON text where an object or array is declared is read as such, with a warning.",
+    "dry_run": "true on any operation that changes something tells what would happen, and changes nothing.",
+    "confirmation": "a gated call answers CONFIRMATION_REQUIRED with a token; repeated with it as "
+    "'confirmation_token', the very same call runs once.",
     "batch": "{'operations': [{'operation': …, 'params': …}, …]} in one tool, in order; one failure stops no other. "
     "With 'transaction': true beside it, where a database is behind, all are kept or none.",
 }
 """What the specification wants an adapter to document of its data (Spec 4.7, 10.3)."""
 
 EXTENSIONS: Final = (
-    *(f"introspect query '{query}'" for query in QUERIES[2:]),
+    *(f"introspect query '{query}'" for query in (*QUERIES[2:], "danger", "policies", "quota_status")),
     "introspect parameters 'first' and 'after', and 'page' in _protocol: long lists come in pages",
     "'transaction' beside 'operations' in a batch: kept together, or undone together",
     "operators of filters, such as {field: {gte: 1}}, and the combiners 'and', 'or' and 'not'",
@@ -60,6 +70,27 @@ EXTENSIONS: Final = (
 """What the specification wants listed of all that is added to it (Spec 10.2, 10.3)."""
 
 
+class Guard(Protocol):
+    """What stands before operations, as far as introspection tells of it."""
+
+    @property
+    def queries(self) -> Mapping[str, str]:
+        """The queries that it answers, each with a few words."""
+        ...
+
+    def may_ask(self, operation: Operation) -> bool:
+        """Whether a call may have to be confirmed."""
+        ...
+
+    def note(self, operation: Operation) -> str:
+        """What a model should know before it calls."""
+        ...
+
+    async def answer(self, query: str, name: str | None, context: Context) -> object:
+        """The data of one of its queries."""
+        ...
+
+
 @dataclass(frozen=True)
 class Introspector:
     """Everything introspection can tell. Frozen with the registry it was made from, so answers stay the same."""
@@ -69,6 +100,7 @@ class Introspector:
     limits: Limits
     concurrency: str
     max_concurrent_requests: int
+    guard: Guard | None = None
     operations: Mapping[str, Operation] = field(init=False)
     _details: dict[str, Mapping[str, object]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -134,16 +166,26 @@ class Introspector:
     def _in_full(self, operation: Operation) -> Mapping[str, object]:
         return self._info(operation) | {
             "mcpTool": self.exposure.tool_of(operation),
-            "description": operation.full_description,
+            "description": "\n".join(filter(None, [operation.full_description, self._note(operation)])),
             "permissions": {
                 "readOnly": operation.category.read_only,
                 "destructive": operation.category.destructive,
             },
-            "parameters": [_parameter_info(parameter, operation) for parameter in operation.parameters],
+            "parameters": [_parameter_info(parameter, operation) for parameter in self._parameters(operation)],
             "returns": returns_info(operation.returns, operation.definitions, operation.returns_description),
             "examples": [_example(operation.name, example) for example in examples_of(operation)],
             **operation.features,
         }
+
+    def _note(self, operation: Operation) -> str:
+        return self.guard.note(operation) if self.guard and operation.name != INTROSPECT else ""
+
+    def _parameters(self, operation: Operation) -> Iterator[Parameter]:
+        """What it takes, and the token if it may have to be confirmed."""
+        yield from operation.parameters
+        is_guarded = self.guard is not None and operation.name != INTROSPECT and self.guard.may_ask(operation)
+        if is_guarded and operation.parameter(CONFIRMATION_TOKEN) is None:
+            yield _TOKEN
 
     @cached_property
     def _protocol(self) -> dict[str, object]:
@@ -162,8 +204,8 @@ class Introspector:
                 "pagination": bool(len(self.adapter.collections.catalog)),
                 "relationship_queries": "relationship_capabilities" in features,
                 "warnings": True,
-                "confirmation": False,
-                "dangerous_operations": False,
+                "confirmation": self.guard is not None,
+                "dangerous_operations": self.guard is not None,
             },
             "limits": self.limits.wire(),
             "concurrency": self.concurrency,
@@ -290,7 +332,12 @@ def _example(name: str, example: Example) -> dict[str, object]:
 def introspect_operation(introspector: Introspector) -> Operation:
     """The one operation that every adapter has (Spec 7.2)."""
 
+    guard = introspector.guard
+
     async def introspect(ctx: Context, **params: Any) -> object:
+        query = params["query"]
+        if guard is not None and query in guard.queries:
+            return await guard.answer(query, params["name"], ctx)
         return introspector.answer(ctx.session.id, **params)
 
     def optional(name: str, **schema: object) -> Parameter:
@@ -304,10 +351,11 @@ def introspect_operation(introspector: Introspector) -> Operation:
         "errors": "the error codes",
         "limits": "the size limits",
         "adapter_info": "this adapter, its endpoints and conventions",
+        **(guard.queries if guard else {}),
     }
     query = {
         "type": "string",
-        "enum": list(QUERIES),
+        "enum": list(words),
         "description": "What to introspect: " + "; ".join(f"'{key}': {value}" for key, value in words.items()) + ".",
     }
     return Operation(

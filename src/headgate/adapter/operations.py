@@ -23,13 +23,16 @@ from headgate.protocol.names import (
 )
 from headgate.protocol.suggestions import did_you_mean, nearest
 
-__all__ = ["IF_MATCH", "INPUT", "Example", "Operation"]
+__all__ = ["DRY_RUN", "IF_MATCH", "INPUT", "Example", "Operation"]
 
 INPUT: Final = "input"
 """Where an UPDATE carries the fields to change (Spec 4.5)."""
 
 IF_MATCH: Final = "if_match"
 """Where a conditional change carries the version that it was made for (Spec 9.3.2)."""
+
+DRY_RUN: Final = "dry_run"
+"""Where a change says that it is only to be tried (Operations 4.4.1)."""
 
 _MAX_NAME: Final = 64
 
@@ -72,6 +75,8 @@ class Operation:
     """What introspection shows of it beside its parameters, such as aggregation_support."""
     danger: Danger | None = None
     """What its author declares; else its category and its name tell."""
+    tries_nothing: bool = False
+    """Whether the function cannot try without effect, so that a dry run does not call it."""
     checked: InitVar[bool] = False
 
     def __post_init__(self, checked: bool) -> None:

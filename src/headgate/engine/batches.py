@@ -13,7 +13,7 @@ from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Batch, request_from
 from headgate.protocol.results import LARGEST_BRIEF_ITEM, BatchItem, BatchSuccess, Failure, Pending
 
-__all__ = ["run_batch", "run_together"]
+__all__ = ["not_begun", "run_batch", "run_together"]
 
 Perform: TypeAlias = Callable[[object], Awaitable[Encoded]]
 """Performs one raw request and always gives an envelope."""
@@ -23,20 +23,38 @@ _LONGEST_NAME: Final = 64
 """No operation has a longer name; a longer one is only repeated in part."""
 
 
-async def run_batch(batch: Batch, perform: Perform, limits: Limits) -> BatchSuccess:
-    """Perform the operations in order. Together the results never exceed the response limit."""
+async def run_batch(batch: Batch, perform: Perform, limits: Limits, *, skip: bool = False) -> BatchSuccess:
+    """Perform the operations in order. Together the results never exceed the response limit.
+
+    An operation that must be confirmed first halts the batch, or with ``skip`` is passed over (Operations 7.5).
+    """
     items: list[BatchItem] = []
     room = limits.max_response_size - LARGEST_BRIEF_ITEM * (len(batch.items) + 1)
     for index, raw in enumerate(batch.items):
         encoded = await perform(raw)
-        if encoded.code == _CONFIRMATION:
+        waits = encoded.code == _CONFIRMATION
+        if waits and not skip:
             pending = _pending(index + 1, batch, limits, room - len(encoded.raw))
             return BatchSuccess(tuple(items), _item(index, raw, encoded), tuple(pending))
         if len(encoded.raw) > room:
             encoded = _no_room(len(encoded.raw), limits)
         else:
             room -= len(encoded.raw)
-        items.append(_item(index, raw, encoded))
+        items.append(_item(index, raw, encoded, waits=waits))
+    return BatchSuccess(tuple(items))
+
+
+def not_begun(batch: Batch, waiting: Mapping[int, Encoded], limits: Limits) -> BatchSuccess:
+    """What is answered for a transaction that was not begun, because some of its operations must be confirmed first.
+
+    Each of those gets its own token, so that the batch can be sent again with all of them.
+    """
+    room = limits.max_response_size - LARGEST_BRIEF_ITEM * (len(batch.items) + 1)
+    stopped = _Stopped(min(waiting), waiting[min(waiting)])
+    items = []
+    for index, raw in enumerate(batch.items):
+        encoded = waiting.get(index) or stopped.of(index, room, limits)
+        items.append(_item(index, raw, encoded, waits=encoded.code == _CONFIRMATION))
     return BatchSuccess(tuple(items))
 
 
@@ -66,10 +84,11 @@ class _Stopped(Exception):
         if index == self._index:
             size = len(self._encoded.raw)
             return self._encoded if size <= room else _no_room(size, limits)
-        happened = "undone" if index < self._index else "not begun"
+        happened = "undone" if index < self._index and self._encoded.code != _CONFIRMATION else "not begun"
+        why = "must be confirmed first" if self._encoded.code == _CONFIRMATION else "failed"
         error = ErrorDetail(
             "CONFLICT_ROLLED_BACK",
-            f"The operation was {happened}, since operation {self._index} of the same transaction failed",
+            f"The operation was {happened}, since operation {self._index} of the same transaction {why}",
             {"failed_index": self._index},
         )
         return Encoded(orjson.dumps(Failure(error).wire()), error.code)
@@ -90,8 +109,8 @@ class _Strict:
         return encoded
 
 
-def _item(index: int, raw: object, encoded: Encoded) -> BatchItem:
-    return BatchItem(index, _name(raw), orjson.Fragment(encoded.raw), encoded.code is None)
+def _item(index: int, raw: object, encoded: Encoded, *, waits: bool = False) -> BatchItem:
+    return BatchItem(index, _name(raw), orjson.Fragment(encoded.raw), encoded.code is None, waits)
 
 
 def _name(raw: object) -> str:

@@ -50,10 +50,11 @@ class Validated(_About):
 
 @dataclass(frozen=True, slots=True)
 class Decided(_About):
-    """A gate decided, and what."""
+    """A gate decided: what, and by which rule."""
 
     operation: str
     decision: str
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ import logging
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
-from typing import Final, TypeAlias
+from typing import Final
 
 import anyio
 import anyio.to_thread
@@ -23,13 +23,14 @@ from headgate.adapter.deprecations import deprecation_notices
 from headgate.adapter.exposure import Exposure
 from headgate.adapter.introspection import INTROSPECT, Introspector
 from headgate.adapter.masking import masked, scrubbed, secrets_of
-from headgate.adapter.operations import Operation
+from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.engine import events, refusals
-from headgate.engine.batches import run_batch, run_together
+from headgate.engine.batches import not_begun, run_batch, run_together
 from headgate.engine.concurrency import Turns
 from headgate.engine.encoding import encode, encode_if_possible, standing_alone
+from headgate.engine.gating import INTERRUPTED, ROLLED_BACK, ask_of, settle, take_controls, what_would_happen
 from headgate.engine.interruptions import is_interruption
-from headgate.engine.stages import Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
+from headgate.engine.stages import NO_CONTROLS, Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
 from headgate.engine.validation import validate
 from headgate.protocol.concurrency import Concurrency
 from headgate.protocol.error_codes import is_callers_to_repair
@@ -37,19 +38,14 @@ from headgate.protocol.errors import AqlError, ErrorDetail
 from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Batch, Request, decode, request_from
 from headgate.protocol.results import Failure, Success
-from headgate.safety.decisions import ALLOW, Allow, Decision
+from headgate.safety.decisions import Effect
+from headgate.safety.describing import Description
+from headgate.safety.gatekeeper import Admission, Gatekeeper
 
-__all__ = ["Engine", "EngineOptions", "Gate"]
+__all__ = ["Engine", "EngineOptions"]
 
 _LOG: Final = logging.getLogger("headgate")
 _LONGEST_MESSAGE: Final = 1000
-
-Gate: TypeAlias = Callable[[Call, Scope], Decision]
-"""Decides whether a call may run. It must not run or change anything itself."""
-
-
-def _open_gate(_call: Call, _scope: Scope) -> Decision:
-    return ALLOW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +60,17 @@ class EngineOptions:
 
 
 class Engine:
-    """Answers requests to one adapter. It knows no transport: a server, a test or a script may ask."""
+    """Answers requests to one adapter. It knows no transport: a server, a test or a script may ask.
+
+    Without a gatekeeper nothing is guarded.
+    """
 
     def __init__(
         self,
         adapter: Adapter,
         options: EngineOptions | None = None,
         *,
-        gate: Gate = _open_gate,
+        gatekeeper: Gatekeeper | None = None,
         listeners: Iterable[events.Listener] = (),
     ) -> None:
         self.adapter = adapter
@@ -82,12 +81,13 @@ class Engine:
             self.options.limits,
             self.options.concurrency.value,
             self.options.max_concurrent_requests,
+            Description(gatekeeper) if gatekeeper else None,
         )
         self._operations: Mapping[str, Operation] = self.introspector.operations
         family_of = self.options.exposure.family_of
         self._families = {name: family_of(operation).name for name, operation in self._operations.items()}
         self._limits = self.options.limits
-        self._gate = gate
+        self.gatekeeper = gatekeeper
         self._listeners = tuple(listeners)
         self._turns = Turns(self.options.concurrency)
         self._slots = anyio.Semaphore(self.options.max_concurrent_requests, fast_acquire=True)
@@ -116,6 +116,7 @@ class Engine:
             encoded.code is not None,
             encoded.code is not None and not is_callers_to_repair(encoded.code),
             scope.request_id,
+            encoded.confirmation,
         )
         if self._listeners:
             self._tell(events.Answered(*_about(scope), size=len(encoded.raw), duration_ms=_since(started)))
@@ -143,20 +144,49 @@ class Engine:
 
     async def _batch(self, batch: Batch, scope: Scope) -> Encoded:
         """Several operations, each for itself or all in one transaction."""
-        perform = partial(self._perform_raw, scope)
+        scope = scope._replace(batched=True)
         if not batch.transaction:
-            return Encoded(encode((await run_batch(batch, perform, self._limits)).wire()))
+            skip = self.gatekeeper is not None and self.gatekeeper.policy.confirmation.skip_in_batches
+            done = await run_batch(batch, partial(self._perform_raw, scope), self._limits, skip=skip)
+            return Encoded(encode(done.wire()))
         if not self.adapter.collections.transactions:
             return self._refuse(refusals.no_transactions().error, scope, brief=True)
+        waiting = await self._waiting(batch, scope)
+        if waiting:
+            return Encoded(encode(not_begun(batch, waiting, self._limits).wire()))
+        return await self._together(batch, scope._replace(unsettled=[]))
+
+    async def _together(self, batch: Batch, scope: Scope) -> Encoded:
+        """One transaction. What became of its operations is written down once it is known for all of them."""
+        kept = False
         try:
+            perform = partial(self._perform_raw, scope)
             done = await run_together(batch, perform, self._limits, self.adapter.collections.transaction())
+            kept = all(item.succeeded for item in done.items)
         except AqlError as error:
             return self._refuse(error.error, scope, brief=True)
         except BaseException as error:  # what a database says as all of it is to be kept
             if is_interruption(error):
                 raise
             return self._fail(error, scope, None, Request("batch", {}, {}), brief=True)
+        finally:
+            for settled in scope.unsettled or ():
+                await settled(kept)
         return Encoded(encode(done.wire()))
+
+    async def _waiting(self, batch: Batch, scope: Scope) -> dict[int, Encoded]:
+        """The operations of a transaction that must be confirmed first. All are asked for before any token is used."""
+        waiting: dict[int, Encoded] = {}
+        for index, raw in enumerate(batch.items if self.gatekeeper else ()):
+            try:
+                call = self._validate(self._route(request_from(raw, self._limits), scope), scope, quietly=True)
+            except AqlError:
+                continue  # it will fail by itself, and with it the transaction
+            if self._is_guarded(call) and self.gatekeeper and await self.gatekeeper.would_ask(ask_of(call, scope)):
+                encoded = await self._perform_raw(scope, raw)
+                if encoded.code is not None:
+                    waiting[index] = encoded
+        return waiting
 
     async def _perform_raw(self, scope: Scope, raw: object) -> Encoded:
         try:
@@ -172,15 +202,55 @@ class Engine:
             routed = self._route(request, scope)
             operation = routed.operation
             call = self._validate(routed, scope)
-            permitted = self._permit(call, scope)
-            outcome = await self._run(permitted, scope)
-            return self._encode(self._shape(outcome, scope), operation)
+            permitted = await self._permit(call, scope)
+            if permitted.admission is not None:
+                return await self._settled(permitted, permitted.admission, scope)
+            return await self._answered(permitted, scope)
         except AqlError as error:
             return self._refuse(error.error, scope, operation, request)
         except BaseException as error:  # whatever a handler raises, the answer is safe
             if is_interruption(error):
                 raise
             return self._fail(error, scope, operation, request)
+
+    async def _answered(self, permitted: Permitted, scope: Scope) -> Encoded:
+        outcome = await self._run(permitted, scope)
+        return self._encode(self._shape(outcome, scope), permitted.call.operation)
+
+    async def _settled(self, permitted: Permitted, admission: Admission, scope: Scope) -> Encoded:
+        """The same for a call that is guarded: whatever comes of it, the gatekeeper learns."""
+        started = time.perf_counter()
+        error: ErrorDetail | None = ErrorDetail(INTERRUPTED, "")
+        answer = b""
+        try:
+            encoded = await self._answered(permitted, scope)
+        except AqlError as raised:
+            error = raised.error
+            raise
+        except Exception:
+            error = ErrorDetail("INTERNAL_ERROR", "")
+            raise
+        else:
+            error, answer = None, encoded.raw
+            return encoded
+        finally:
+            await self._settle(admission, error, _since(started), answer, scope)
+
+    async def _settle(
+        self, admission: Admission, error: ErrorDetail | None, duration_ms: float, answer: bytes, scope: Scope
+    ) -> None:
+        gatekeeper = self.gatekeeper
+        if gatekeeper is None:
+            return
+
+        async def settled(kept: bool) -> None:
+            ended = error if kept or error is not None else ErrorDetail(ROLLED_BACK, "")
+            await settle(gatekeeper, admission, ended, duration_ms, answer)
+
+        if scope.unsettled is None:
+            await settled(True)
+        else:
+            scope.unsettled.append(settled)
 
     def _route(self, request: Request, scope: Scope) -> Routed:
         """The operation, called through the endpoint that it belongs to (Spec 6.2)."""
@@ -193,27 +263,60 @@ class Engine:
                 raise refusals.wrong_endpoint(operation, expected, scope.endpoint, self.options.exposure)
         return Routed(request, operation)
 
-    def _validate(self, routed: Routed, scope: Scope) -> Call:
-        """The parameters, typed and defaulted (Spec 4.2 to 4.6)."""
+    def _validate(self, routed: Routed, scope: Scope, *, quietly: bool = False) -> Call:
+        """The parameters, typed and defaulted (Spec 4.2 to 4.6); what is for the gate alone is taken out."""
         request, operation = routed
-        values, given, warnings = validate(operation, request.params, self._limits, strict=self.options.strict)
-        if self._listeners:
+        params, controls = request.params, NO_CONTROLS
+        if self.gatekeeper is not None:
+            params, controls = take_controls(request, operation)
+        values, given, warnings = validate(operation, params, self._limits, strict=self.options.strict)
+        if self._listeners and not quietly:
             shown = masked(operation, given)
             self._tell(events.Validated(*_about(scope), operation.name, operation.category, shown))
-        return Call(operation, values, given, request.warnings + warnings)
+        dry_run = not operation.category.read_only and values.get(DRY_RUN) is True
+        if operation.tries_nothing:
+            del values[DRY_RUN]
+        return Call(operation, values, given, request.warnings + warnings, controls, dry_run)
 
-    def _permit(self, call: Call, scope: Scope) -> Permitted:
-        """The gate's decision."""
-        decision = self._gate(call, scope)
-        if self._listeners:
-            self._tell(events.Decided(*_about(scope), call.operation.name, type(decision).__name__.lower()))
-        if isinstance(decision, Allow):
+    def _is_guarded(self, call: Call) -> bool:
+        """Whether a call must be asked for; one that nothing concerns passes without waiting."""
+        if self.gatekeeper is None or call.operation.name == INTROSPECT:
+            return False
+        return call.controls is not NO_CONTROLS or not self.gatekeeper.is_open(call.operation.name)
+
+    async def _permit(self, call: Call, scope: Scope) -> Permitted:
+        """The gatekeeper's decision."""
+        if self.gatekeeper is None or not self._is_guarded(call):
+            self._tell_decision(call, scope, Effect.ALLOW)
             return Permitted(call)
-        raise AqlError(decision.error.code, decision.error.message, decision.error.details)
+        try:
+            admission = await self.gatekeeper.admit(ask_of(call, scope), partial(self._affected_rows, call, scope))
+        except AqlError as error:
+            asks = error.error.code == "CONFIRMATION_REQUIRED"
+            rule = str((error.error.details or {}).get("rule", ""))
+            self._tell_decision(call, scope, Effect.CONFIRM if asks else Effect.DENY, rule)
+            raise
+        self._tell_decision(call, scope, Effect.ALLOW, admission.judgement.decision.rule)
+        return Permitted(call._replace(warnings=call.warnings + admission.warnings), admission)
+
+    def _tell_decision(self, call: Call, scope: Scope, effect: Effect, rule: str = "") -> None:
+        if self._listeners:
+            self._tell(events.Decided(*_about(scope), call.operation.name, effect.value, rule))
+
+    async def _affected_rows(self, call: Call, scope: Scope) -> int | None:
+        """How many rows a call would affect, if its function can try and tells."""
+        if call.operation.tries_nothing or call.operation.parameter(DRY_RUN) is None:
+            return None
+        trial = call._replace(values={**call.values, DRY_RUN: True}, dry_run=True)
+        data = (await self._run(Permitted(trial), scope)).data
+        affected = data.get("affected") if isinstance(data, Mapping) else None
+        return affected if isinstance(affected, int) else None
 
     async def _run(self, permitted: Permitted, scope: Scope) -> Outcome:
         """The handler, when it is this call's turn (Spec 9.3)."""
         call = permitted.call
+        if call.dry_run and call.operation.tries_nothing:
+            return Outcome(call, what_would_happen(call), ())
         key = self._turns.key(call.operation, call.values)
         if key is None:
             return await self._execute(call, scope)
@@ -277,7 +380,7 @@ class Engine:
             error = ErrorDetail(error.code, error.message, {**(error.details or {}), **_trail(scope)})
         if self._listeners:
             self._tell(events.Refused(*_about(scope), name, error))
-        return self._failure(error)
+        return self._failure(replace(error, confirmation=None) if scope.batched else error)
 
     def _fail(
         self,
@@ -305,7 +408,7 @@ class Engine:
         if raw is None or len(raw) > self._limits.max_response_size:
             _LOG.error("the details of an error with code %s could not be answered", error.code)
             raw = encode(Failure(ErrorDetail(error.code, error.message[:_LONGEST_MESSAGE])).wire())
-        return Encoded(raw, error.code)
+        return Encoded(raw, error.code, error.confirmation)
 
     def _tell_received(self, scope: Scope, operations: int, request: Request | None = None) -> None:
         if self._listeners:
@@ -327,7 +430,7 @@ def _about(scope: Scope) -> tuple[str, str, Caller]:
 def _without_secrets(error: ErrorDetail, secrets: frozenset[str]) -> ErrorDetail:
     """The error with every secret replaced, also inside the objects that an author put into its details."""
     details = orjson.loads(encode_if_possible(error.details) or b"null")
-    return ErrorDetail(error.code, scrubbed(error.message, secrets), scrubbed(details, secrets))
+    return replace(error, message=scrubbed(error.message, secrets), details=scrubbed(details, secrets))
 
 
 def _has_no_room_for_details(arguments: object, error: ErrorDetail) -> bool:

@@ -1,14 +1,15 @@
 """What each stage of the pipeline gives to the next. Only the stage before can make it, so none can be skipped."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, NamedTuple
 
 from headgate.adapter.context import Caller, Progress, Session
 from headgate.adapter.operations import Operation
 from headgate.protocol.requests import Request
 from headgate.protocol.results import Notice
+from headgate.safety.gatekeeper import Admission
 
-__all__ = ["Call", "Encoded", "Outcome", "Permitted", "Reply", "Routed", "Scope"]
+__all__ = ["NO_CONTROLS", "Call", "Controls", "Encoded", "Outcome", "Permitted", "Reply", "Routed", "Scope"]
 
 
 class Scope(NamedTuple):
@@ -19,6 +20,10 @@ class Scope(NamedTuple):
     caller: Caller
     session: Session
     progress: Progress | None = None
+    batched: bool = False
+    """Whether it is one of several, whose answers have no room for a question to the user."""
+    unsettled: list[Callable[[bool], Awaitable[None]]] | None = None
+    """What is written down of each operation only when it is known whether all of them are kept."""
 
 
 class Routed(NamedTuple):
@@ -28,6 +33,16 @@ class Routed(NamedTuple):
     operation: Operation
 
 
+class Controls(NamedTuple):
+    """What comes with a call for the gate alone, and never reaches a handler."""
+
+    token: str | None = None
+    quota_token: str | None = None
+
+
+NO_CONTROLS: Final = Controls()
+
+
 class Call(NamedTuple):
     """An operation with parameters that are right: typed and defaulted, and as they were given."""
 
@@ -35,12 +50,15 @@ class Call(NamedTuple):
     values: dict[str, object]
     given: Mapping[str, object]
     warnings: tuple[Notice, ...]
+    controls: Controls = NO_CONTROLS
+    dry_run: bool = False
 
 
 class Permitted(NamedTuple):
-    """A call that the gate lets pass."""
+    """A call that the gate lets pass, and under what; without a guard, or where nothing concerns it, under nothing."""
 
     call: Call
+    admission: Admission | None = None
 
 
 class Outcome(NamedTuple):
@@ -56,6 +74,7 @@ class Encoded(NamedTuple):
 
     raw: bytes
     code: str | None = None
+    confirmation: Mapping[str, object] | None = None
 
 
 class Reply(NamedTuple):
@@ -65,3 +84,5 @@ class Reply(NamedTuple):
     failed: bool
     is_error: bool
     request_id: str
+    confirmation: Mapping[str, object] | None = None
+    """What to ask the user, if the call waits for a confirmation that the client may give."""

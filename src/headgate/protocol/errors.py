@@ -23,6 +23,7 @@ from headgate.protocol.error_codes import CATEGORIES, REPAIRABLE
 
 __all__ = [
     "AqlError",
+    "ConfirmationRequired",
     "Conflict",
     "Denied",
     "ErrorDetail",
@@ -59,6 +60,8 @@ class ErrorDetail:
     code: str
     message: str
     details: Mapping[str, object] | None = None
+    confirmation: Mapping[str, object] | None = None
+    """What a host needs to ask its user; it stands beside the error in the answer."""
 
     def wire(self) -> dict[str, object]:
         """The error as it stands in an answer."""
@@ -79,6 +82,16 @@ class AqlError(Exception):
             )
         super().__init__(f"{code}: {message}")
         self.error = ErrorDetail(code, message, details)
+
+
+class ConfirmationRequired(AqlError):
+    """The call waits for a confirmation. A host that can ask its user finds what to ask in ``confirmation``."""
+
+    def __init__(
+        self, message: str, details: Mapping[str, object], confirmation: Mapping[str, object] | None = None
+    ) -> None:
+        super().__init__("CONFIRMATION_REQUIRED", message, details)
+        self.error = ErrorDetail(self.error.code, message, details, confirmation)
 
 
 class Invalid(AqlError):

@@ -69,7 +69,10 @@ class Failure:
 
     def wire(self) -> dict[str, object]:
         """The envelope of a failure."""
-        return {"success": False, "error": self.error.wire()}
+        wire: dict[str, object] = {"success": False, "error": self.error.wire()}
+        if self.error.confirmation:
+            wire["confirmation"] = dict(self.error.confirmation)
+        return wire
 
 
 Result: TypeAlias = Success | Failure
@@ -83,10 +86,13 @@ class BatchItem:
     operation: str
     result: object
     succeeded: bool
+    waits: bool = False
+    """Whether it was passed over because it must be confirmed first (Operations 7.5.4)."""
 
     def wire(self) -> dict[str, object]:
         """The item as it stands among the results."""
-        return {"index": self.index, "operation": self.operation, "result": self.result}
+        wire = {"index": self.index, "operation": self.operation, "result": self.result}
+        return {**wire, "status": "pending_confirmation"} if self.waits else wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +122,14 @@ class BatchSuccess:
     def wire(self) -> dict[str, object]:
         """The envelope of a batch: ``data`` is always null."""
         succeeded = sum(item.succeeded for item in self.items)
+        waiting = sum(item.waits for item in self.items)
         summary = {
             "total": len(self.items) + (self.halted is not None) + len(self.pending),
             "succeeded": succeeded,
-            "failed": len(self.items) - succeeded,
+            "failed": len(self.items) - succeeded - waiting,
         }
+        if waiting:
+            summary["pending_confirmation"] = waiting
         wire: dict[str, object] = {
             "success": True,
             "data": None,

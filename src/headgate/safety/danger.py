@@ -1,7 +1,7 @@
 """How dangerous an operation is: declared, or told by its category and its name (Danger Levels 3.3, 5)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -46,24 +46,25 @@ class Classified:
         """How dangerous."""
         return self.danger.level
 
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why, in words for people; there is always one for what is not safe."""
-        if self.danger.reasons or self.level is DangerLevel.SAFE:
-            return self.danger.reasons
-        named = f"its name matches '{self.origin}'" if "*" in self.origin else "its kind of operation is so"
-        return (f"The operation is {self.level}: {named}",)
-
 
 def classify(operation: Operation, declared: Danger | None = None) -> Classified:
-    """What an operator declares in a policy goes before what the author declares; without both, kind and name tell."""
+    """What an operator declares in a policy goes before what the author declares; without both, kind and name tell.
+
+    There is always a reason for what is not safe.
+    """
     if declared is not None:
-        return Classified(declared, "policy")
+        return Classified(_reasoned(declared, f"The policy declares it {declared.level}"), "policy")
     if operation.danger is not None:
-        return Classified(operation.danger, "declared")
+        return Classified(_reasoned(operation.danger, f"It is declared {operation.danger.level}"), "declared")
     level, origin = DEFAULT_LEVELS[operation.category], "category"
+    reason = f"Operations of the category {operation.category} are {level}"
     for higher, patterns in PATTERNS.items():
         pattern = next((one for one in patterns if fnmatchcase(operation.name, one)), None)
         if pattern is not None and higher.rank > level.rank:
             level, origin = higher, pattern
-    return Classified(Danger(level), origin)
+            reason = f"Operations named '{pattern}' are {level}"
+    return Classified(_reasoned(Danger(level), reason), origin)
+
+
+def _reasoned(danger: Danger, reason: str) -> Danger:
+    return danger if danger.reasons or danger.level is DangerLevel.SAFE else replace(danger, reasons=(reason,))

@@ -1,5 +1,6 @@
 """All that is decided of one call, from danger and trust to the last rule: one pure function."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from headgate.protocol.danger import Danger, DangerLevel, Trust
@@ -39,6 +40,11 @@ class Standing:
         """Whether a rule asks how many rows a call would affect."""
         return any(rule.affected_rows for rule in self.rules)
 
+    @property
+    def always_anew(self) -> bool:
+        """Whether every single call needs a person."""
+        return self.classified.danger.requires_reauth
+
     def escalated(self) -> "Standing":
         """The same with the operation one level more dangerous, because it is repeated so often."""
         danger = self.classified.danger
@@ -67,17 +73,20 @@ def judge(standing: Standing, facts: Facts) -> Judgement:
     A rule can only restrict what danger and trust permit. Whoever wants less asking raises the trust, or declares the
     operation less dangerous, and so says openly what they vouch for.
     """
-    considered = (
-        decide_by_trust(standing.classified, standing.trust),
-        *decide_by_rules(standing.rules, standing.default, facts),
-    )
+    by_rules = tuple(decide_by_rules(standing.rules, standing.default, facts))
+    considered = (decide_by_trust(standing.classified, standing.trust), *by_rules)
     counts = most_restrictive(considered)
-    if counts.effect is Effect.CONFIRM and (standing.confirmed_by is Who.PERSON or _must_be_anew(standing)):
-        counts = replace(counts, who=Who.PERSON)
-    if _must_be_anew(standing):
-        counts = replace(counts, remember=False)
+    if counts.effect is Effect.CONFIRM:
+        by_person = standing.confirmed_by is Who.PERSON or standing.always_anew
+        counts = replace(
+            counts,
+            who=Who.PERSON if by_person else counts.who,
+            remember=not standing.always_anew and _may_be_remembered(by_rules),
+        )
     return Judgement(counts, considered, standing.classified.danger)
 
 
-def _must_be_anew(standing: Standing) -> bool:
-    return standing.classified.danger.requires_reauth
+def _may_be_remembered(decisions: Iterable[Decision]) -> bool:
+    """Whether a rule lets a confirmation count for the session, and none that asks for one does not."""
+    asking = [one.remember for one in decisions if one.effect is Effect.CONFIRM]
+    return bool(asking) and all(asking)

@@ -38,7 +38,7 @@ def decide_by_trust(classified: Classified, trust: Trust) -> Decision:
         code = "PERMISSION_DANGER_LEVEL_DENIED" if level.is_grave else "PERMISSION_TRUST_LEVEL_INSUFFICIENT"
         return Decision(effect, rule, code=code)
     who = Who.PERSON if classified.danger.requires_reauth else Who.CLIENT
-    return Decision(effect, rule, "; ".join(classified.reasons), who)
+    return Decision(effect, rule, "; ".join(classified.danger.reasons), who)
 
 
 def refused_change(old: Trust, new: Trust) -> str:

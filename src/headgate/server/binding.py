@@ -69,6 +69,7 @@ class McpServer(Server[Session]):
         self._bus = InMemorySubscriptionBus()
         self._news = ListenHandler(self._bus)
         self.settings = settings
+        self.store = settings.store()
         self.sessions = Sessions(on_end=self._forget)
         self._work = Work()
         self._listening: dict[str, ServerSession] = {}
@@ -93,7 +94,7 @@ class McpServer(Server[Session]):
         self._take(adapter)
 
     def _take(self, adapter: Adapter) -> None:
-        self.engine: Engine = self.settings.engine(adapter)
+        self.engine: Engine = self.settings.engine(adapter, self.store)
         exposure = self.engine.options.exposure
         cards = tool_cards(self.engine.introspector.operations, exposure, self.settings.index_tokens)
         self._families: Mapping[str, str | None] = {card.name: card.family for card in cards}
@@ -145,6 +146,8 @@ class McpServer(Server[Session]):
 
     def _forget(self, session: Session) -> None:
         self._listening.pop(session.id, None)
+        if self.engine.gatekeeper is not None:
+            self.engine.gatekeeper.session_ended(session.id)
 
     async def _list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return self._tools

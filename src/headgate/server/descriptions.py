@@ -12,7 +12,7 @@ from headgate.adapter.operations import Operation
 from headgate.protocol.categories import is_destructive, is_read_only
 from headgate.protocol.names import singular
 from headgate.protocol.profiles import Mode
-from headgate.server.tokens import estimate
+from headgate.protocol.tokens import estimate
 
 __all__ = ["INPUT_SCHEMA", "ToolCard", "default_budget", "input_schema", "tool_cards"]
 

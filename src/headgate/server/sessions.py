@@ -34,7 +34,7 @@ class Sessions:
     def get(self, key: str | None) -> Session:
         """The session of this key, a new one if there is none; without a key, one that only this request knows."""
         if key is None:
-            return Session()
+            return Session(lasting=False)
         now = self._clock()
         self._end_idle(now)
         found = self._alive.pop(key, None)

@@ -1,9 +1,12 @@
 """What an operator may choose, from code, the environment or the command line."""
 
+import logging
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.exposure import Exposure
@@ -11,11 +14,20 @@ from headgate.engine.events import Listener
 from headgate.engine.pipeline import Engine, EngineOptions
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.concurrency import Concurrency
+from headgate.protocol.danger import Trust
 from headgate.protocol.limits import LIMIT_ROWS, LimitError, Limits
 from headgate.protocol.profiles import PROFILES, Mode, Profile
 from headgate.protocol.suggestions import did_you_mean, nearest
+from headgate.safety.gatekeeper import DEFAULT_TRUST, Gatekeeper
+from headgate.safety.policy.checking import check_policy
+from headgate.safety.policy.reading import PolicyError, policy_from, read_policy
+from headgate.safety.policy.rules import Policy
+from headgate.store.interface import Store, StoreError
+from headgate.store.opening import open_store
 
-__all__ = ["SettingError", "Settings", "with_limits"]
+__all__ = ["SettingError", "Settings", "audit_key", "with_limits"]
+
+_LOG: Final = logging.getLogger("headgate")
 
 E = TypeVar("E", bound=Enum)
 T = TypeVar("T")
@@ -40,6 +52,11 @@ class Settings:
     structured_content: bool = False
     cache_seconds: int = 60
     listeners: tuple[Listener, ...] = ()
+    trust: Trust | None = None
+    """How far the adapter is trusted; else what the policy says, then the adapter's origin, then ``validated``."""
+    policy: Policy = field(default_factory=Policy)
+    state: str = "memory:"
+    """Where tokens, counters and the audit are kept."""
 
     @classmethod
     def of(cls, **given: Any) -> "Settings":
@@ -60,10 +77,30 @@ class Settings:
             "max_concurrent_requests": lambda value: _at_least(1, value, "max_concurrent_requests"),
             "index_tokens": lambda value: None if value is None else _at_least(0, value, "index_tokens"),
             "cache_seconds": lambda value: _at_least(0, value, "cache_seconds"),
+            "trust": lambda value: None if value is None else _choice(Trust, value, "trust"),
+            "policy": _policy,
+            "state": lambda value: _typed(str, value, "state must be a URL"),
         }
         return cls(**{name: readers[name](value) if name in readers else value for name, value in given.items()})
 
-    def engine(self, adapter: Adapter) -> Engine:
+    def store(self) -> Store:
+        """Where state is kept."""
+        try:
+            return open_store(self.state, audit_key=audit_key())
+        except StoreError as error:
+            raise SettingError(str(error)) from None
+
+    def gatekeeper(self, adapter: Adapter, store: Store) -> Gatekeeper:
+        """What guards an adapter; a policy that does not fit it is refused, and what looks odd in it is logged."""
+        try:
+            for warning in check_policy(self.policy, adapter.name, adapter.operations):
+                _LOG.warning("policy: %s", warning)
+        except PolicyError as error:
+            raise SettingError(str(error)) from None
+        trust = self.trust or self.policy.trust or adapter.trust or DEFAULT_TRUST
+        return Gatekeeper(adapter.name, adapter.operations, store, policy=self.policy, trust=trust)
+
+    def engine(self, adapter: Adapter, store: Store) -> Engine:
         """The engine that serves an adapter in this way."""
         try:
             exposure = Exposure(self.mode, self.profile or adapter.profile, self.prefix)
@@ -76,7 +113,7 @@ class Settings:
             concurrency=self.concurrency,
             max_concurrent_requests=self.max_concurrent_requests,
         )
-        return Engine(adapter, options, listeners=self.listeners)
+        return Engine(adapter, options, gatekeeper=self.gatekeeper(adapter, store), listeners=self.listeners)
 
 
 def _mode(value: object) -> Mode:
@@ -107,6 +144,22 @@ def _listeners(value: object) -> tuple[Listener, ...]:
     if not all(map(callable, given)):
         raise SettingError(f"listeners must be a list of functions, not '{value}'")
     return given
+
+
+def _policy(value: object) -> Policy:
+    if isinstance(value, Policy):
+        return value
+    try:
+        if isinstance(value, Mapping):
+            return policy_from(value, "policy")
+        return read_policy(value if isinstance(value, Path) else Path(_typed(str, value, "policy must be a file")))
+    except PolicyError as error:
+        raise SettingError(str(error)) from None
+
+
+def audit_key() -> bytes:
+    """The key of the audit's digests, if the operator has set one: without it, nobody can write the chain anew."""
+    return os.environ.get("HEADGATE_AUDIT_KEY", "").encode()
 
 
 def _profile(value: Profile | str | None) -> Profile | None:

@@ -98,7 +98,7 @@ class Confirmation:
     """Whether a batch goes on after an operation that must be confirmed (Operations 7.5.4)."""
     outlive_session: bool = False
     clock_skew_seconds: float = 30.0
-    max_live: int = 1000
+    max_live: int = 10_000
     refusals_per_minute: int = 10
     seconds: Mapping[DangerLevel, float] = field(
         default_factory=lambda: {**dict.fromkeys(DangerLevel, 300.0), DangerLevel.FORBIDDEN: 120.0}

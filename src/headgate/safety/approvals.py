@@ -1,0 +1,44 @@
+"""What a person does through a channel of their own: see what waits, approve it, or turn it down."""
+
+from dataclasses import replace
+
+from headgate.safety.auditing import APPROVED, REVOKED
+from headgate.safety.clock import Clock
+from headgate.safety.confirmations import KEPT_SECONDS, entry_of_grant, grants_of
+from headgate.safety.grants import APPROVAL, GRANT, Grant
+from headgate.store.interface import Store
+
+__all__ = ["approve", "turn_down", "waiting"]
+
+
+async def waiting(store: Store, now: float) -> list[Grant]:
+    """All that waits for a person, the oldest first."""
+    pending = (grant for grant in await grants_of(store) if grant.is_pending and grant.expires_at > now)
+    return sorted(pending, key=lambda grant: grant.issued_at)
+
+
+async def approve(store: Store, approval_id: str, by: str, clock: Clock) -> str | None:
+    """Approve one call; its token, which is shown to the person alone, or None if nothing of that id waits."""
+    grant = await _pending(store, approval_id, clock())
+    if grant is None:
+        return None
+    now = clock()
+    approved, token = grant.with_secret(approved_at=now, approved_by=by)
+    done = await store.replace(approved.record(KEPT_SECONDS), [entry_of_grant(grant, APPROVED, now, by=by)])
+    return token if done else None
+
+
+async def turn_down(store: Store, approval_id: str, by: str, clock: Clock) -> bool:
+    """Turn one call down; False if nothing of that id waits."""
+    grant = await _pending(store, approval_id, clock())
+    if grant is None:
+        return False
+    now = clock()
+    revoked = replace(grant, revoked_at=now)
+    return await store.replace(revoked.record(KEPT_SECONDS), [entry_of_grant(grant, REVOKED, now, by=by)])
+
+
+async def _pending(store: Store, approval_id: str, now: float) -> Grant | None:
+    record = await store.find(GRANT, approval_id.removeprefix(APPROVAL))
+    grant = Grant.read(record) if record else None
+    return grant if grant and grant.is_pending and grant.expires_at > now else None

@@ -1,0 +1,37 @@
+"""What a gate is asked: one call that is right in form, and who sends it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headgate.adapter.context import Caller, Session
+from headgate.adapter.operations import Operation
+from headgate.protocol.canonical import canonical
+
+__all__ = ["Ask", "identity"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A call with its parameters as they were given, and the tokens that came with it."""
+
+    operation: Operation
+    params: Mapping[str, object]
+    caller: Caller
+    session: Session
+    request_id: str
+    token: str | None = None
+    quota_token: str | None = None
+    dry_run: bool = False
+    """Whether it only asks what would happen, and so needs no confirmation."""
+
+    @property
+    def session_id(self) -> str | None:
+        """The session, if there is one that lasts longer than this request."""
+        return self.session.id if self.session.lasting else None
+
+
+def identity(caller: Caller) -> str:
+    """Who calls, as one text that no two callers share."""
+    if not caller.authenticated:
+        return "anonymous"
+    return canonical([caller.subject, caller.client_id]).decode()

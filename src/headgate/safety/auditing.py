@@ -1,0 +1,51 @@
+"""What enters the audit: entries made from calls, with every sensitive value masked."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from headgate.adapter.masking import masked
+from headgate.protocol.canonical import digest
+from headgate.safety.asks import Ask, identity
+from headgate.store.audit import Entry
+
+__all__ = ["APPROVED", "EXECUTED", "ISSUED", "PROPOSED", "REFUSED", "RETURNED", "REVOKED", "TRUST", "entry_of", "shown"]
+
+PROPOSED: Final = "proposed"
+ISSUED: Final = "issued"
+REFUSED: Final = "refused"
+APPROVED: Final = "approved"
+EXECUTED: Final = "executed"
+RETURNED: Final = "returned"
+REVOKED: Final = "revoked"
+TRUST: Final = "trust"
+
+_LONGEST_VALUE: Final = 1000
+
+
+def shown(ask: Ask) -> Mapping[str, object]:
+    """A call's parameters as they may be kept: sensitive values masked, long texts cut, with their length said."""
+    return {name: _short(value) for name, value in masked(ask.operation, ask.params).items()}
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONGEST_VALUE:
+        return f"{value[:_LONGEST_VALUE]}… ({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {key: _short(child) for key, child in value.items()}
+    return [_short(child) for child in value] if isinstance(value, list) else value
+
+
+def entry_of(ask: Ask, event: str, at: float, adapter: str, **more: Any) -> Entry:
+    """What happened to a call. The digest is of the masked parameters: one of a short secret could be guessed back."""
+    return Entry(
+        at=at,
+        event=event,
+        adapter=adapter,
+        caller=identity(ask.caller),
+        session=ask.session.id,
+        request_id=ask.request_id,
+        operation=ask.operation.name,
+        params=shown(ask),
+        params_digest=digest(masked(ask.operation, ask.params)),
+        **more,
+    )

@@ -1,0 +1,260 @@
+"""Confirmations: asked for, given, used once, revoked; each step in the audit (Confirmation Tokens)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from headgate.adapter.masking import masked
+from headgate.protocol.canonical import canonical, digest
+from headgate.protocol.danger import Danger, DangerLevel
+from headgate.protocol.errors import AqlError, ConfirmationRequired
+from headgate.protocol.times import timestamp
+from headgate.safety.asks import Ask, identity
+from headgate.safety.auditing import ISSUED, REFUSED, REVOKED, entry_of, shown
+from headgate.safety.clock import Clock
+from headgate.safety.decisions import Decision, Who
+from headgate.safety.grants import GRANT, Binding, Grant, Presented, Purpose, Refusal, new_grant, refusal_of
+from headgate.safety.policy.rules import Confirmation
+from headgate.store.audit import Entry
+from headgate.store.interface import Store
+from headgate.store.windows import Charge
+
+__all__ = ["KEPT_SECONDS", "Confirmations", "about_grant", "entry_of_grant", "grants_of", "message_of"]
+
+Entries: TypeAlias = Callable[[Grant], Sequence[Entry]]
+"""What the audit is to tell of a grant that is used."""
+
+KEPT_SECONDS: Final = 1800.0
+"""How long a grant is known beyond its end, so that a late use is told so; then it is thrown away."""
+
+_LONGEST_SHOWN: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmations:
+    """The grants of one adapter under one policy."""
+
+    store: Store
+    settings: Confirmation
+    adapter: str
+    policy: str
+    clock: Clock
+
+    def binding(self, ask: Ask) -> Binding:
+        """The one call that a confirmation of this ask is for."""
+        return Binding(
+            adapter=self.adapter,
+            operation=ask.operation.name,
+            params_digest=digest(ask.params),
+            caller=identity(ask.caller),
+            policy=self.policy,
+            session=None if self.settings.outlive_session else ask.session_id,
+        )
+
+    async def request(self, ask: Ask, danger: Danger, decision: Decision, entries: Sequence[Entry]) -> AqlError:
+        """Ask for a confirmation; the error that tells the caller how to get it."""
+        level = danger.level
+        reasons = danger.reasons or ((decision.reason,) if decision.reason else (f"The operation is {level}",))
+        message = message_of(danger, ask)
+        seconds = self.settings.seconds[level] + danger.cooldown_seconds
+        grant, token = await self._issue(
+            ask, Purpose.CONFIRMATION, decision.who, level, message, reasons, seconds, danger.cooldown_seconds, entries
+        )
+        details: dict[str, object] = {
+            "operation": ask.operation.name,
+            "danger_level": level.value,
+            "reasons": list(reasons),
+            "confirmation_message": message,
+            "rule": decision.rule,
+        }
+        expires_at = timestamp(grant.expires_at)
+        if danger.cooldown_seconds:
+            details["cooldown_seconds"] = danger.cooldown_seconds
+        if token is None:
+            details |= {"approval_id": grant.approval_id, "expires_at": expires_at}
+            said = f"once '{grant.approval_id}' is approved, repeat the call with it as confirmation_token"
+            return ConfirmationRequired(f"This operation requires confirmation by a person: {said}", details)
+        details |= {"confirmation_token": token, "expires_at": expires_at}
+        confirmation = {"token": token, "expires_at": expires_at, "message": message, "reasons": list(reasons)}
+        return ConfirmationRequired("This operation requires confirmation", details, confirmation)
+
+    async def pause(self, ask: Ask, who: Who, message: str) -> dict[str, object]:
+        """Ask for leave to go on beyond a quota; what the caller needs to get it."""
+        grant, token = await self._issue(
+            ask, Purpose.QUOTA, who, DangerLevel.SAFE, message, (message,), self.settings.quota_seconds, 0.0, ()
+        )
+        handle = {"confirmation_token": token} if token else {"approval_id": grant.approval_id}
+        return {**handle, "expires_at": timestamp(grant.expires_at)}
+
+    async def _issue(
+        self,
+        ask: Ask,
+        purpose: Purpose,
+        who: Who,
+        level: DangerLevel,
+        message: str,
+        reasons: tuple[str, ...],
+        seconds: float,
+        cooldown: float,
+        entries: Sequence[Entry],
+    ) -> tuple[Grant, str | None]:
+        now = self.clock()
+        binding = self.binding(ask)
+        if who is Who.PERSON and (waiting := await self._waiting(binding, purpose, now)):
+            await self.store.append(entries)
+            return waiting, None
+        await self._have_room(now)
+        grant, token = new_grant(
+            purpose=purpose,
+            binding=binding,
+            who=who,
+            danger=level.value,
+            message=message,
+            reasons=reasons,
+            params=shown(ask),
+            issued_at=now,
+            expires_at=now + seconds,
+            cooldown_seconds=cooldown,
+        )
+        issued = self._entry(ask, ISSUED, grant)
+        await self.store.insert(grant.record(KEPT_SECONDS), (*entries, issued))
+        return grant, token
+
+    async def _waiting(self, binding: Binding, purpose: Purpose, now: float) -> Grant | None:
+        """The same call that waits for a person already: asking again must not fill their list."""
+        return next(
+            (
+                grant
+                for grant in await grants_of(self.store, self.adapter)
+                if grant.is_pending and grant.binding == binding and grant.purpose is purpose and grant.expires_at > now
+            ),
+            None,
+        )
+
+    async def _have_room(self, now: float) -> None:
+        live = await self.store.count(GRANT, owner=self.adapter, now=now + KEPT_SECONDS)
+        if live >= self.settings.max_live:
+            raise AqlError(
+                "RATE_LIMIT_EXCEEDED",
+                f"Too many confirmations wait already ({live}): use them, or let them expire",
+                {"limit": self.settings.max_live, "remaining": 0, "retry_after_seconds": self.settings.quota_seconds},
+            )
+
+    async def redeem(self, ask: Ask, text: str, purpose: Purpose, entries: Entries) -> Grant:
+        """Use a token for a call, or raise why it does not count. Of many at once, one succeeds.
+
+        What ``entries`` makes of the grant enters the audit in the same step that uses the token up.
+        """
+        now = self.clock()
+        await self._refuse_floods(ask, now)
+        wanted = self.binding(ask)
+        presented = Presented.read(text, purpose)
+        while True:
+            record = await self.store.find(GRANT, presented.id)
+            grant = Grant.read(record) if record else None
+            refusal = refusal_of(grant, presented, wanted, now, self.settings.clock_skew_seconds)
+            if refusal is not None:
+                await self._refused(ask, refusal, grant, now)
+                raise refusal.error
+            if grant is not None:
+                spent = replace(grant, consumed_at=now)
+                if await self.store.replace(spent.record(KEPT_SECONDS), entries(spent)):
+                    return spent
+
+    async def would_redeem(self, ask: Ask, text: str, purpose: Purpose) -> bool:
+        """Whether a token would count now, without using it."""
+        presented = Presented.read(text, purpose)
+        record = await self.store.find(GRANT, presented.id)
+        grant = Grant.read(record) if record else None
+        now, skew = self.clock(), self.settings.clock_skew_seconds
+        return refusal_of(grant, presented, self.binding(ask), now, skew) is None
+
+    def _refusals(self, ask: Ask) -> Charge:
+        who = f"{identity(ask.caller)}:{ask.session_id or ''}"
+        return Charge(f"{self.adapter}:refused tokens:{who}", 60.0, 1, self.settings.refusals_per_minute)
+
+    async def _refuse_floods(self, ask: Ask, now: float) -> None:
+        [refusals] = await self.store.used([self._refusals(ask)], now)
+        if refusals.retry_after is not None:
+            raise AqlError(
+                "RATE_LIMIT_EXCEEDED",
+                "Too many tokens were refused: wait before the next try",
+                {
+                    "limit": self.settings.refusals_per_minute,
+                    "remaining": 0,
+                    "window": "minute",
+                    "retry_after_seconds": round(refusals.retry_after, 3),
+                },
+            )
+
+    async def _refused(self, ask: Ask, refusal: Refusal, grant: Grant | None, now: float) -> None:
+        if not refusal.code.startswith("TOKEN_"):
+            return  # it is right, and only too early
+        await self.store.charge([replace(self._refusals(ask), limit=None)], now)
+        known = grant if refusal.code != "TOKEN_INVALID" else None
+        await self.store.append([self._entry(ask, REFUSED, known, code=refusal.code)])
+
+    async def revoke_session(self, session_id: str) -> int:
+        """Revoke what a session has left unused, now that it is over (Spec 2.3.3); how many."""
+        open_ones = [
+            grant
+            for grant in await grants_of(self.store, self.adapter)
+            if grant.binding.session == session_id and grant.consumed_at is None and grant.revoked_at is None
+        ]
+        done = [await self._revoke(grant) for grant in open_ones]
+        return sum(done)
+
+    async def _revoke(self, grant: Grant) -> bool:
+        now = self.clock()
+        revoked = replace(grant, revoked_at=now)
+        return await self.store.replace(revoked.record(KEPT_SECONDS), [entry_of_grant(grant, REVOKED, now)])
+
+    def _entry(self, ask: Ask, event: str, grant: Grant | None, code: str = "") -> Entry:
+        details = about_grant(grant) if grant else {}
+        return entry_of(ask, event, self.clock(), self.adapter, code=code, details=details)
+
+
+async def grants_of(store: Store, adapter: str | None = None) -> list[Grant]:
+    """All grants that are known, of one adapter or of every."""
+    grants: list[Grant] = []
+    after = ""
+    while records := await store.list(GRANT, owner=adapter, after=after):
+        grants += (Grant.read(record) for record in records)
+        after = records[-1].key
+    return grants
+
+
+def entry_of_grant(grant: Grant, event: str, at: float, **more: object) -> Entry:
+    """What happened to a grant outside of any call."""
+    return Entry(
+        at=at,
+        event=event,
+        adapter=grant.binding.adapter,
+        caller=grant.binding.caller,
+        session=grant.binding.session or "",
+        operation=grant.binding.operation,
+        danger=grant.danger,
+        params=grant.params,
+        details={**about_grant(grant), **more},
+    )
+
+
+def about_grant(grant: Grant) -> dict[str, object]:
+    """What the audit tells of a grant; its secret is not even known here."""
+    return {"grant": grant.id, "who": grant.who.value, "purpose": grant.purpose.name.lower()}
+
+
+def message_of(danger: Danger, ask: Ask) -> str:
+    """What a person is asked: the author's words with the parameters filled in, or the call as it stands."""
+    shown = {name: _said(value) for name, value in masked(ask.operation, ask.params).items()}
+    if danger.confirmation_message:
+        return danger.message(shown)
+    given = ", ".join(f"{name}={value}" for name, value in shown.items())
+    return f"Run {ask.operation.name}({given})?"
+
+
+def _said(value: object) -> str:
+    """A value as a person should see it: quoted, so that no text can pretend to be part of the question."""
+    text = canonical(value).decode()
+    visible = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
+    return visible if len(visible) <= _LONGEST_SHOWN else f"{visible[:_LONGEST_SHOWN]}…"

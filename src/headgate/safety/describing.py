@@ -1,0 +1,158 @@
+"""What introspection tells of danger, policy and quotas: to a machine in full, to a model in a sentence."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from headgate.adapter.context import ANONYMOUS, Context
+from headgate.adapter.operations import Operation
+from headgate.protocol.danger import DEFAULT_LEVELS, DangerLevel, Trust
+from headgate.safety.asks import Ask
+from headgate.safety.danger import PATTERNS
+from headgate.safety.decisions import Effect
+from headgate.safety.gatekeeper import Gatekeeper
+from headgate.safety.judging import judge
+from headgate.safety.policy.rules import Facts, Rule
+from headgate.safety.trust import MATRIX, decide_by_trust
+
+__all__ = ["Description"]
+
+_QUERIES: Final[Mapping[str, str]] = {
+    "danger": "how dangerous each operation is, and what that means here, or with name one",
+    "policies": "the rules that concern operations, or with name those of one",
+    "quota_status": "limits and quotas with what is used of them",
+}
+
+
+class Description:
+    """Tells what a gatekeeper knows."""
+
+    queries: Mapping[str, str] = _QUERIES
+
+    def __init__(self, gatekeeper: Gatekeeper) -> None:
+        self._gatekeeper = gatekeeper
+
+    def may_ask(self, operation: Operation) -> bool:
+        """Whether a call may have to be confirmed."""
+        return self._gatekeeper.may_ask(operation.name)
+
+    def note(self, operation: Operation) -> str:
+        """What a model should know before it calls; nothing of operations that simply run."""
+        gatekeeper = self._gatekeeper
+        standing = gatekeeper.standings[operation.name]
+        level = standing.classified.level
+        if decide_by_trust(standing.classified, gatekeeper.trust).effect is Effect.DENY:
+            return f"Danger: {level}. Denied here: the adapter's trust is '{gatekeeper.trust}'."
+        if self.may_ask(operation):
+            return (
+                f"Danger: {level}. It may have to be confirmed: the answer is then CONFIRMATION_REQUIRED; "
+                "once the user agrees, repeat the call with confirmation_token."
+            )
+        return f"Danger: {level}." if level.is_grave else ""
+
+    async def answer(self, query: str, name: str | None, context: Context) -> object:
+        """The data of one of the queries."""
+        if query == "quota_status":
+            return await self._gatekeeper.meter.status(_asking(context, self._gatekeeper))
+        return self._danger(name) if query == "danger" else self._policies(name)
+
+    # danger
+
+    def _danger(self, name: str | None) -> object:
+        operations = self._gatekeeper.operations
+        if name is not None:
+            found = operations.get(name)
+            return {"operation": self._row(found) if found else None}
+        return {
+            "trust": self._gatekeeper.trust.value,
+            "levels": [
+                {
+                    "level": level.value,
+                    "rank": level.rank,
+                    "patterns": list(PATTERNS.get(level, ())),
+                    "decisions": {trust.value: _shown_effect(level, trust) for trust in Trust},
+                }
+                for level in DangerLevel
+            ],
+            "defaults": {category.value: level.value for category, level in DEFAULT_LEVELS.items()},
+            "operations": [self._row(operation) for operation in operations.values()],
+        }
+
+    def _row(self, operation: Operation) -> dict[str, object]:
+        gatekeeper = self._gatekeeper
+        classified = gatekeeper.standings[operation.name].classified
+        danger = classified.danger
+        facts = Facts(operation, gatekeeper.adapter, ANONYMOUS, {})
+        decision = judge(gatekeeper.standings[operation.name], facts).decision
+        row: dict[str, object] = {
+            "name": operation.name,
+            "level": classified.level.value,
+            "dangerous": classified.level.is_grave,
+            "reasons": list(danger.reasons),
+            "origin": classified.origin,
+            "decision": decision.effect.value,
+            "requires_confirmation": self.may_ask(operation),
+        }
+        if danger.confirmation_message:
+            row["confirmation_message"] = danger.confirmation_message
+        if danger.cooldown_seconds:
+            row["cooldown_seconds"] = danger.cooldown_seconds
+        if danger.requires_reauth:
+            row["requires_reauth"] = True
+        return row
+
+    # policies
+
+    def _policies(self, name: str | None) -> object:
+        policy = self._gatekeeper.policy
+        standing = self._gatekeeper.standings.get(name) if name is not None else None
+        rules = policy.rules if name is None else standing.rules if standing else ()
+        confirmation = policy.confirmation
+        return {
+            "version": self._gatekeeper.confirmations.policy,
+            "trust": self._gatekeeper.trust.value,
+            "default": policy.default.value,
+            "most_restrictive_wins": True,
+            "rules": [_rule(rule) for rule in rules],
+            "confirmation": {
+                "by": confirmation.by.value,
+                "batches": "skip" if confirmation.skip_in_batches else "halt",
+                "tokens_outlive_session": confirmation.outlive_session,
+                "seconds": {level.value: seconds for level, seconds in confirmation.seconds.items()},
+            },
+        }
+
+
+def _shown_effect(level: DangerLevel, trust: Trust) -> str:
+    """The decision of the matrix; where nothing is allowed at all, introspection still is."""
+    if level is DangerLevel.SAFE and MATRIX[level][trust] is Effect.DENY:
+        return "introspect_only"
+    return MATRIX[level][trust].value
+
+
+def _rule(rule: Rule) -> dict[str, object]:
+    """A rule as far as callers may know it: who else is named in it is not theirs to see."""
+    wire: dict[str, Any] = {"name": rule.name, "decision": rule.effect.value}
+    if rule.operations.given:
+        wire["operations"] = list(rule.operations.given)
+    if rule.categories:
+        wire["categories"] = sorted(category.value for category in rule.categories)
+    if rule.conditions:
+        wire["parameters"] = sorted({condition.path for condition in rule.conditions})
+    if rule.affected_rows:
+        wire["depends_on_affected_rows"] = True
+    if rule.callers.given:
+        wire["depends_on_caller"] = True
+    if rule.effect is Effect.CONFIRM:
+        wire["confirmed_by"] = rule.who.value
+        wire["remembered_for_session"] = rule.remember
+    if rule.reason:
+        wire["reason"] = rule.reason
+    return wire
+
+
+def _asking(context: Context, gatekeeper: Gatekeeper) -> Ask:
+    """Whoever asks for figures, as the counters of one caller want to know them."""
+    operation = next(iter(gatekeeper.operations.values()))
+    return Ask(
+        operation=operation, params={}, caller=context.caller, session=context.session, request_id=context.request_id
+    )

@@ -1,0 +1,329 @@
+"""The gatekeeper: may this call run, now, for this caller? It asks the store, decides, and writes the audit.
+
+A call passes four layers. Routing came before. Then danger and trust, then the policy's rules, then what is used up,
+then confirmation. A call that nothing concerns passes at once, without waiting for anything.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+from headgate.adapter.context import ANONYMOUS
+from headgate.adapter.operations import Operation
+from headgate.protocol.danger import DangerLevel, Trust
+from headgate.protocol.errors import AqlError, quoted
+from headgate.protocol.results import Notice
+from headgate.safety.asks import Ask, identity
+from headgate.safety.auditing import APPROVED, EXECUTED, PROPOSED, REFUSED, RETURNED, entry_of
+from headgate.safety.clock import Clock
+from headgate.safety.confirmations import Confirmations, about_grant
+from headgate.safety.decisions import Decision, Effect
+from headgate.safety.grants import Grant, Purpose
+from headgate.safety.judging import Judgement, Standing, judge
+from headgate.safety.metering import Meter
+from headgate.safety.policy.rules import Facts, Policy
+from headgate.safety.trust import minimum_trust
+from headgate.store.audit import Entry
+from headgate.store.interface import Store
+from headgate.store.windows import Charge
+
+__all__ = ["DEFAULT_TRUST", "Admission", "DryRun", "Gatekeeper"]
+
+DEFAULT_TRUST: Final = Trust.VALIDATED
+"""What an operator serves is vouched for by that act."""
+
+DryRun: TypeAlias = Callable[[], Awaitable[int | None]]
+"""Tells how many rows a call would affect, by trying it without effect; None if it does not say."""
+
+_ONCE_SECONDS: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A call that may run, and what must be done when it has."""
+
+    ask: Ask
+    judgement: Judgement
+    audited: bool
+    warnings: tuple[Notice, ...] = ()
+
+
+@dataclass(slots=True)
+class _Housekeeping:
+    """What a gatekeeper has yet to tidy up."""
+
+    ended_sessions: list[str] = field(default_factory=list)
+    last: float = float("-inf")
+
+
+class Gatekeeper:
+    """Guards the operations of one adapter under one policy."""
+
+    def __init__(
+        self,
+        adapter: str,
+        operations: Mapping[str, Operation],
+        store: Store,
+        *,
+        policy: Policy | None = None,
+        trust: Trust = DEFAULT_TRUST,
+        clock: Clock = time.time,
+    ) -> None:
+        self.adapter = adapter
+        self.operations = operations
+        self.store = store
+        self.policy = policy or Policy()
+        self.trust = trust
+        self.clock = clock
+        version = f"{self.policy.version}.{trust}"
+        self.confirmations = Confirmations(store, self.policy.confirmation, adapter, version, clock)
+        self.meter = Meter(self.policy, adapter, store, self.confirmations, clock)
+        self.standings = {name: self._standing(operation) for name, operation in operations.items()}
+        self._open = frozenset(name for name, operation in operations.items() if self._is_always_open(operation))
+        self._held: dict[str, float] = {}
+        self._housekeeping = _Housekeeping()
+
+    # what is known before any call
+
+    def _facts(self, operation: Operation, ask: Ask | None = None) -> Facts:
+        params = {} if ask is None else {**_shown_defaults(operation), **ask.params}
+        return Facts(operation, self.adapter, ask.caller if ask else ANONYMOUS, params)
+
+    def _standing(self, operation: Operation) -> Standing:
+        return Standing.of(self.policy, self._facts(operation), self.trust)
+
+    def _is_always_open(self, operation: Operation) -> bool:
+        standing = self.standings[operation.name]
+        if standing.depends_on_the_call or standing.classified.level.is_grave or self.policy.audit.all_operations:
+            return False
+        if self._escalates(standing.classified.level) or self.meter.concerns(operation):
+            return False
+        return judge(standing, self._facts(operation)).decision.effect is Effect.ALLOW
+
+    def _escalates(self, level: DangerLevel) -> bool:
+        return self.policy.escalation is not None and level in self.policy.escalation.levels
+
+    def is_open(self, operation: str) -> bool:
+        """Whether every call of an operation may run, with nothing to count or to write down."""
+        return operation in self._open and operation not in self._held
+
+    def may_ask(self, operation: str) -> bool:
+        """Whether a call of an operation may have to be confirmed."""
+        standing = self.standings[operation]
+        effects = {rule.effect for rule in standing.rules} | {standing.default}
+        by_trust = judge(replace(standing, rules=(), default=Effect.ALLOW), self._facts(self.operations[operation]))
+        if by_trust.decision.effect is Effect.DENY:
+            return False
+        return Effect.CONFIRM in effects | {by_trust.decision.effect} or self._escalates(standing.classified.level)
+
+    # one call
+
+    async def admit(self, ask: Ask, dry_run: DryRun | None = None) -> Admission:
+        """Let a call pass, or raise why not. What it raises says what to do."""
+        self._respect_upstream(ask.operation.name)
+        judgement = await self._judge(ask, dry_run)
+        decision = judgement.decision
+        audited = judgement.level.is_grave or self.policy.audit.all_operations
+        if decision.effect is Effect.DENY:
+            error = _denial(ask, judgement, self.trust)
+            await self.store.append([self._proposed(ask, judgement, error.error.code)])
+            raise error
+        asks = decision.effect is Effect.CONFIRM and not ask.dry_run and not self._is_remembered(ask)
+        if asks and ask.token is None:
+            raise await self._request(ask, judgement)
+        warnings = await self._count(ask, judgement)
+        admission = Admission(ask, judgement, audited, warnings)
+        if ask.token is not None:
+            return await self._redeem(admission, ask.token)
+        if audited:
+            await self.store.append([self._proposed(ask, judgement), self._executed(admission)])
+        return admission
+
+    async def _judge(self, ask: Ask, dry_run: DryRun | None) -> Judgement:
+        standing = self.standings[ask.operation.name]
+        if self._escalates(standing.classified.level) and await self._is_repeated(ask):
+            standing = standing.escalated()
+        facts = self._facts(ask.operation, ask)
+        if standing.needs_a_dry_run and dry_run is not None and not ask.dry_run:
+            without_rows = judge(standing, facts).decision
+            if without_rows.effect is not Effect.ALLOW:
+                facts = replace(facts, affected_rows=await dry_run())
+        return judge(standing, facts)
+
+    async def _is_repeated(self, ask: Ask) -> bool:
+        escalation = self.policy.escalation
+        if escalation is None:
+            return False
+        whose = f"{identity(ask.caller)}:{ask.session_id or ''}"
+        charge = Charge(f"{self.adapter}:repeated:{ask.operation.name}:{whose}", escalation.seconds, 1)
+        [used] = await self.store.charge([charge], self.clock())
+        return used.amount > escalation.after
+
+    async def _request(self, ask: Ask, judgement: Judgement) -> AqlError:
+        entries = [self._proposed(ask, judgement, "CONFIRMATION_REQUIRED")]
+        await self._tidy()
+        return await self.confirmations.request(ask, judgement.danger, judgement.decision, entries)
+
+    async def _count(self, ask: Ask, judgement: Judgement) -> tuple[Notice, ...]:
+        if not self.meter.concerns(ask.operation):
+            return ()
+        try:
+            return await self.meter.admit(ask)
+        except AqlError as error:
+            await self.store.append([self._entry(ask, REFUSED, judgement, code=error.error.code)])
+            raise
+
+    async def _redeem(self, admission: Admission, token: str) -> Admission:
+        """Use the token up; the audit tells of the approval and of the run in the very same step."""
+        ask, judgement = admission.ask, admission.judgement
+
+        def entries(grant: Grant) -> list[Entry]:
+            approved = self._entry(ask, APPROVED, judgement)
+            told = replace(approved, details={**approved.details, **about_grant(grant)})
+            return [told, self._executed(admission)]
+
+        await self.confirmations.redeem(ask, token, Purpose.CONFIRMATION, entries)
+        if judgement.decision.remember and ask.session.lasting:
+            ask.session.confirmed.add(self._memory(ask))
+        return replace(admission, audited=True)
+
+    def _is_remembered(self, ask: Ask) -> bool:
+        return self._memory(ask) in ask.session.confirmed
+
+    def _memory(self, ask: Ask) -> str:
+        return f"{self.confirmations.policy}:{ask.operation.name}:{identity(ask.caller)}"
+
+    async def settle(self, admission: Admission, *, code: str, duration_ms: float, answer: bytes = b"") -> None:
+        """Write down how a call ended, and count what it used."""
+        ask = admission.ask
+        if admission.audited:
+            entry = self._entry(ask, RETURNED, admission.judgement, code=code, duration_ms=round(duration_ms, 3))
+            await self.store.append([entry])
+        await self.meter.settle(ask, answer)
+
+    # batches that are kept together
+
+    async def would_ask(self, ask: Ask) -> bool:
+        """Whether a call could not pass without a confirmation that it does not bring; nothing is used up."""
+        judgement = await self._judge(ask, None)
+        asks = judgement.decision.effect is Effect.CONFIRM and not ask.dry_run and not self._is_remembered(ask)
+        if not asks or ask.token is None:
+            return asks
+        return not await self.confirmations.would_redeem(ask, ask.token, Purpose.CONFIRMATION)
+
+    # an upstream that asks for patience
+
+    def hold(self, operation: str, seconds: float) -> None:
+        """Let an operation rest, because what is behind it asked for that (``Retry-After``)."""
+        self._held[operation] = self.clock() + seconds
+
+    def _respect_upstream(self, operation: str) -> None:
+        until = self._held.get(operation)
+        if until is None:
+            return
+        wait = until - self.clock()
+        if wait <= 0:
+            del self._held[operation]
+            return
+        raise AqlError(
+            "RATE_LIMIT_EXCEEDED",
+            f"API rate limit exceeded: what is behind '{operation}' asked to wait; retry in {wait:.3g} seconds",
+            {"operation": operation, "retry_after_seconds": round(wait, 3)},
+        )
+
+    # keeping house
+
+    def session_ended(self, session_id: str) -> None:
+        """Note that a session is over: its tokens count no more, and are marked as revoked when there is time."""
+        if not self.policy.confirmation.outlive_session:
+            self._housekeeping.ended_sessions.append(session_id)
+
+    async def tidy(self) -> None:
+        """Revoke what belonged to sessions that are over, and throw away what has expired."""
+        ended, self._housekeeping.ended_sessions = self._housekeeping.ended_sessions, []
+        for session_id in ended:
+            await self.confirmations.revoke_session(session_id)
+        now = self.clock()
+        self._housekeeping.last = now
+        await self.store.purge(now)
+        if self.policy.audit.keep_days is not None:
+            await self._forget_old(now - self.policy.audit.keep_days * 86400)
+
+    async def _tidy(self) -> None:
+        if self._housekeeping.ended_sessions or self.clock() - self._housekeeping.last > _ONCE_SECONDS:
+            await self.tidy()
+
+    async def _forget_old(self, before: float) -> None:
+        last = None
+        async for row in self.store.rows():
+            if row.entry.at >= before:
+                break
+            last = row.number
+        if last is not None:
+            entry = Entry(at=self.clock(), event="pruned", adapter=self.adapter, details={"through": last})
+            await self.store.prune(last, entry)
+
+    # the audit
+
+    def _proposed(self, ask: Ask, judgement: Judgement, code: str = "") -> Entry:
+        return self._entry(ask, PROPOSED, judgement, code=code)
+
+    def _executed(self, admission: Admission) -> Entry:
+        return self._entry(admission.ask, EXECUTED, admission.judgement)
+
+    def _entry(self, ask: Ask, event: str, judgement: Judgement, **more: Any) -> Entry:
+        decision = judgement.decision
+        told = {"decision": decision.effect.value, "rule": decision.rule, "danger": judgement.level.value}
+        details = {"trust": self.trust.value, **({"dry_run": True} if ask.dry_run else {})}
+        return entry_of(ask, event, self.clock(), self.adapter, **told, details=details, **more)
+
+
+def _shown_defaults(operation: Operation) -> Mapping[str, object]:
+    """What stands in for parameters that are not given, as rules can compare it."""
+    return {
+        parameter.name: parameter.schema["default"]
+        for parameter in operation.parameters
+        if "default" in parameter.schema
+    }
+
+
+def _denial(ask: Ask, judgement: Judgement, trust: Trust) -> AqlError:
+    """Why a call is denied, in words that tell what would have to change."""
+    decision, level, name = judgement.decision, judgement.level, ask.operation.name
+    required = minimum_trust(level)
+    match decision.code:
+        case "PERMISSION_TRUST_LEVEL_INSUFFICIENT":
+            return AqlError(
+                decision.code,
+                f"Operation '{name}' requires trust level '{required}', adapter has '{trust}'",
+                {
+                    "operation": name,
+                    "required_trust": required.value,
+                    "actual_trust": trust.value,
+                    "danger_level": level.value,
+                },
+            )
+        case "PERMISSION_DANGER_LEVEL_DENIED":
+            return AqlError(
+                decision.code,
+                f"Operation '{name}' (danger: {level}) denied for adapter trust level '{trust}'",
+                {
+                    "operation": name,
+                    "danger_level": level.value,
+                    "adapter_trust": trust.value,
+                    "minimum_trust_required": required.value,
+                    "reasons": list(judgement.danger.reasons),
+                },
+            )
+        case _:
+            return _denied_by_rule(decision, name)
+
+
+def _denied_by_rule(decision: Decision, operation: str) -> AqlError:
+    why = f"the rule '{decision.rule}' denies '{operation}'" + (f": {decision.reason}" if decision.reason else "")
+    return AqlError(
+        "PERMISSION_DENIED",
+        f"Permission denied: {quoted(decision.reason) or why}",
+        {"reason": decision.reason or why, "operation": operation, "rule": decision.rule},
+    )
