@@ -3,14 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from headgate.protocol.canonical import canonical
 from headgate.safety.policy.expressions import found_in
 
-__all__ = ["MISSING", "OPERATORS", "PRESENT", "Condition", "values_under"]
+__all__ = ["MISSING", "OPERATORS", "PRESENT", "Condition", "Default", "Steps", "values_under"]
+
+Steps: TypeAlias = tuple[str, ...]
+Default: TypeAlias = Callable[[Steps], object]
+"""Tells what stands in for a value that is not given, or None."""
 
 MISSING: Final = object()
+"""Stands for a value that is not given and has no default, or is null, which says the same."""
 _STRANGE: Final = object()
 """Stands for whatever is found where an object should be: nobody knows what the operation makes of it."""
 
@@ -19,16 +24,22 @@ class _Incomparable(Exception):
     """The value is of a kind that the condition cannot judge."""
 
 
-def values_under(params: object, path: str) -> Iterator[object]:
+def values_under(params: Mapping[str, object], path: str, default: Default) -> Iterator[object]:
     """The values under a dotted path: of each item where a list is on the way, and ``MISSING`` where there is none."""
-    step, _, rest = path.partition(".")
-    if isinstance(params, list) and params:
-        for item in params:
-            yield from values_under(item, path)
-    elif isinstance(params, Mapping) and step in params:
-        yield from values_under(params[step], rest) if rest else [params[step]]
+    return _walk(params, (), tuple(path.split(".")), default)
+
+
+def _walk(value: object, done: Steps, steps: Steps, default: Default) -> Iterator[object]:
+    if not steps:
+        yield MISSING if value is None else value
+    elif isinstance(value, list) and value:
+        for item in value:
+            yield from _walk(item, done, steps, default)
+    elif isinstance(value, Mapping):
+        here = (*done, steps[0])
+        yield from _walk(value[steps[0]] if steps[0] in value else default(here), here, steps[1:], default)
     else:
-        yield MISSING if params is None or isinstance(params, list | Mapping) else _STRANGE
+        yield MISSING if value is None or value is MISSING or value == [] else _STRANGE
 
 
 def _same(left: object, right: object) -> bool:
@@ -125,8 +136,8 @@ _NEGATIVE: Final = ("ne", "not_in")
 _EXACT: Final = ("eq", "ne")
 
 
-def _nothing(_path: str) -> object:
-    return MISSING
+def _no_default(_steps: Steps) -> object:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,23 +148,19 @@ class Condition:
     operator: str
     operand: Any
 
-    def holds(
-        self, params: Mapping[str, object], *, in_doubt: bool, default: Callable[[str], object] = _nothing
-    ) -> bool:
-        """Whether it holds of a call; ``default`` tells what stands in for a value that is not given.
+    def holds(self, params: Mapping[str, object], *, in_doubt: bool, default: Default = _no_default) -> bool:
+        """Whether it holds of a call.
 
         A value of a kind that cannot be compared leaves it in doubt, and so do several of which it holds only of some.
         """
-        quantifier = any if in_doubt else all
-        return quantifier([self._holds_of(value, in_doubt, default) for value in values_under(params, self.path)])
+        found = [self._holds_of(value, in_doubt) for value in values_under(params, self.path, default)]
+        return any(found) if in_doubt else all(found)
 
-    def _holds_of(self, value: object, in_doubt: bool, default: Callable[[str], object]) -> bool:
+    def _holds_of(self, value: object, in_doubt: bool) -> bool:
         if value is _STRANGE:
             return in_doubt
         if self.operator == PRESENT:
-            return (value is not MISSING and value is not None) is self.operand
-        if value is MISSING:
-            value = default(self.path)
+            return (value is not MISSING) is self.operand
         return self.operator in _NEGATIVE if value is MISSING else self.judge(value, in_doubt=in_doubt)
 
     def judge(self, value: object, *, in_doubt: bool) -> bool:
@@ -162,8 +169,11 @@ class Condition:
         values = value if isinstance(value, list) and not is_whole else [value]
         if not values:
             return self.operator in _NEGATIVE
+        found = [self._is_true_of(one, in_doubt) for one in values]
+        return any(found) if in_doubt else all(found)
+
+    def _is_true_of(self, value: object, in_doubt: bool) -> bool:
         try:
-            results = [OPERATORS[self.operator](one, self.operand) for one in values]
+            return OPERATORS[self.operator](value, self.operand)
         except _Incomparable:
             return in_doubt
-        return any(results) if in_doubt else all(results)

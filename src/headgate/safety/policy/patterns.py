@@ -7,12 +7,17 @@ from typing import Final
 
 from headgate.adapter.context import Caller
 
-__all__ = ["ANYTHING", "NOT", "Patterns", "matches_caller"]
+__all__ = ["ANYTHING", "NOT", "Patterns", "fits", "matches_caller"]
 
 NOT: Final = "!"
 _SCOPE: Final = "scope:"
 _CLIENT: Final = "client:"
 _ANONYMOUS: Final = "anonymous"
+
+
+def fits(name: str, pattern: str) -> bool:
+    """Whether a name fits one pattern. Brackets are themselves, for names of callers may have them."""
+    return fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +38,9 @@ class Patterns:
 
     def match(self, name: str) -> bool:
         """Whether a name is meant."""
-        if any(fnmatchcase(name, pattern) for pattern in self.unwanted):
+        if any(fits(name, pattern) for pattern in self.unwanted):
             return False
-        return not self.wanted or any(fnmatchcase(name, pattern) for pattern in self.wanted)
+        return not self.wanted or any(fits(name, pattern) for pattern in self.wanted)
 
 
 ANYTHING: Final = Patterns()
@@ -62,4 +67,4 @@ def _is_meant(pattern: str, caller: Caller) -> bool:
 
 
 def _any(names: Iterable[str], pattern: str) -> bool:
-    return any(fnmatchcase(name, pattern) for name in names)
+    return any(fits(name, pattern) for name in names)

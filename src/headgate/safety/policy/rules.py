@@ -11,9 +11,10 @@ from headgate.protocol.canonical import digest
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, DangerLevel, Trust
 from headgate.safety.decisions import Decision, Effect, Who
-from headgate.safety.policy.conditions import Condition
+from headgate.safety.policy.conditions import Condition, Steps
 from headgate.safety.policy.limits import ApiLimit, Price, Quota
 from headgate.safety.policy.patterns import ANYTHING, Patterns, matches_caller
+from headgate.safety.policy.shapes import default_under
 
 __all__ = [
     "DEFAULT_RULE",
@@ -41,6 +42,10 @@ class Facts:
     caller: Caller
     params: Mapping[str, object]
     affected_rows: int | None = None
+
+    def default(self, steps: Steps) -> object:
+        """What stands in for a value that is not given, as JSON, or None."""
+        return default_under(self.operation, steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +77,7 @@ class Rule:
         return (
             self.concerns(facts.operation, facts.source)
             and matches_caller(self.callers, facts.caller)
-            and all(condition.holds(facts.params, in_doubt=in_doubt) for condition in self.conditions)
+            and all(one.holds(facts.params, in_doubt=in_doubt, default=facts.default) for one in self.conditions)
             and all(_rows_meet(condition, facts.affected_rows, in_doubt) for condition in self.affected_rows)
         )
 
@@ -142,7 +147,7 @@ class Policy:
     @cached_property
     def version(self) -> str:
         """A digest of all that it rules: what was confirmed under one policy does not count under another."""
-        return digest(_plain(asdict(self)))[:16]
+        return digest(_plain({**asdict(self), "name": ""}))[:16]
 
     def declared_danger(self, operation: str) -> Danger | None:
         """What it declares of an operation's danger; the first pattern that matches counts."""
