@@ -20,6 +20,7 @@ UNREADABLE: Final = "unreadable"
 
 _FIELDS: Final = tuple(field.name for field in fields_of(Entry))
 
+_LOWEST: Final = -(2**63)
 _ADD: Final = """INSERT INTO headgate.audit_rows (number, previous, digest, entry)
     VALUES (:number, :previous, :digest, :entry)"""
 _END: Final = "SELECT number, digest FROM headgate.audit_ends WHERE name = :name"
@@ -87,8 +88,8 @@ def prune(transaction: Transaction, through: int, entry: tuple[Entry, str], key:
 
 
 def read(transaction: Transaction, after: int) -> list[Row]:
-    """The next rows after one."""
-    found = transaction.rows(_READ, after=after)
+    """The next rows after one; after none, those too that somebody has put before the first."""
+    found = transaction.rows(_READ, after=after or _LOWEST)
     return [Row(number, _entry(text), _plain(previous), _plain(digest)) for number, text, previous, digest in found]
 
 

@@ -48,7 +48,13 @@ _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"
 _HAS_SCHEMA: Final = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'headgate'"
 _HAS_TABLE: Final = """SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'headgate' AND tablename = :name"""
 
-_WORDS: Final = Words(text='TEXT COLLATE "C"', integer="BIGINT", by_key="", field="(CAST(entry AS JSON) ->> '{}')")
+_WORDS: Final = Words(
+    text='TEXT COLLATE "C"',
+    integer="BIGINT",
+    by_key="",
+    # PostgreSQL reads no JSON that has a NUL anywhere in it.
+    field=r"(CAST(replace(entry, '\u0000', '\ufffd') AS JSON) ->> '{}')",
+)
 _REASONS: Final[Mapping[type[psycopg.Error], str]] = {
     errors.LockNotAvailable: f"was in use by another program for {PATIENCE_SECONDS} seconds; see which one holds it",
     errors.InsufficientPrivilege: (
