@@ -4,10 +4,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
+import anyio
+import anyio.to_thread
 import orjson
 from cyclopts import Parameter
 
 from headgate.cli.exits import FAILED, OK
+from headgate.cli.guards import Guarding
 from headgate.cli.output import complain, guarded, print_json, told
 from headgate.cli.targets import DatabaseChoices, Source, open_target
 from headgate.client.targets import Envelope, Target
@@ -35,22 +38,48 @@ def call(
     json: Annotated[
         bool, Parameter(help="Print the whole envelope on one line.", negative=(), show_default=False)
     ] = False,
+    yes: Annotated[
+        bool, Parameter(help="Confirm without asking, if it must be confirmed.", negative=(), show_default=False)
+    ] = False,
     database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
+    guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
 ) -> int:
-    """Call one operation of an adapter or a running server.
+    """Call one operation of an adapter or a running server. What must be confirmed is asked on a terminal.
 
     Exit code 0: it worked; 1: the operation answered with an error; 2: wrong usage; 3: no such source or server.
     """
 
     async def work() -> int:
         given = _object(params)
-        async with open_target(source, database) as target:
+        async with open_target(source, database, guarding) as target:
             types = await _types(target, operation) if values else {}
-            answer = await target.call(operation, given | _pairs(values, types))
+            request = given | _pairs(values, types)
+            answer = await target.call(operation, request)
+            confirmation = answer.get("confirmation")
+            if confirmation and (yes or await anyio.to_thread.run_sync(_agrees, confirmation)):
+                answer = await _confirmed(target, operation, request, answer)
         return _show(answer, whole=json)
 
     with told(notes=False):
         return guarded(work)
+
+
+def _agrees(confirmation: Mapping[str, Any]) -> bool:
+    """Whether the person here agrees; where nobody can be asked, nobody does."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    for reason in confirmation.get("reasons", ()):
+        complain(str(reason))
+    sys.stderr.write(f"{confirmation.get('message')} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+async def _confirmed(target: Target, operation: str, request: Mapping[str, Any], asked: Envelope) -> Envelope:
+    """The same call with its token, when its cooldown is over."""
+    details = (asked.get("error") or {}).get("details") or {}
+    await anyio.sleep(float(details.get("cooldown_seconds", 0)))
+    return await target.call(operation, {**request, "confirmation_token": asked["confirmation"]["token"]})
 
 
 def _object(text: str | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
 from headgate.cli.exits import OK
+from headgate.cli.guards import Guarding, configured, opened
 from headgate.cli.output import guarded
 from headgate.cli.requests_log import RequestsLog
 from headgate.cli.targets import DatabaseChoices, load
@@ -20,9 +21,10 @@ from headgate.protocol.limits import LIMIT_ROWS, Limits
 from headgate.server.addresses import Address, listen
 from headgate.server.auth import JwtVerifier, OAuth, StaticToken, StaticTokens, read_token_file
 from headgate.server.binding import McpServer
+from headgate.server.housekeeping import keep_house
 from headgate.server.http import PATH, Access, http_app, run_http
 from headgate.server.reload import watch
-from headgate.server.settings import SettingError, Settings, with_limits
+from headgate.server.settings import SettingError, with_limits
 from headgate.server.stdio import private_pipes, run_stdio
 from headgate.sources.databases import is_database
 from headgate.sources.modules import forget_modules, load_adapter, module_file
@@ -68,7 +70,7 @@ class Serving:
     max_array_elements: Annotated[int | None, _option("Elements of one list.", "HEADGATE_MAX_ARRAY_ELEMENTS")] = None
     max_nesting_depth: Annotated[int | None, _option("Levels of nesting.", "HEADGATE_MAX_NESTING_DEPTH")] = None
 
-    def settings(self, **more: Any) -> Settings:
+    def chosen(self) -> dict[str, Any]:
         """The settings that these options make."""
         limits = {name: value for name in LIMIT_ROWS if (value := getattr(self, name)) is not None}
         chosen = {
@@ -79,18 +81,17 @@ class Serving:
             "max_concurrent_requests": self.max_concurrent_requests,
             "index_tokens": self.index_tokens,
         }
-        return Settings.of(
-            strict=not self.dev,
-            structured_content=self.structured_content,
-            limits=with_limits(Limits(), limits),
+        return {
+            "strict": not self.dev,
+            "structured_content": self.structured_content,
+            "limits": with_limits(Limits(), limits),
             **{name: value for name, value in chosen.items() if value is not None},
-            **more,
-        )
+        }
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Guarding:
+class Entrance:
     """Who may reach the server over HTTP."""
 
     tokens: Annotated[
@@ -156,6 +157,7 @@ def serve(
         Literal["debug", "info", "warning", "error"], _option("What to write to standard error.", "HEADGATE_LOG_LEVEL")
     ] = "info",
     serving: Serving = Serving(),  # noqa: B008  (frozen)
+    entrance: Entrance = Entrance(),  # noqa: B008  (frozen)
     guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
     database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
 ) -> int:
@@ -171,22 +173,26 @@ def serve(
         source = _one_source(sources)
         address = Address.parse(http) if http else None
         log = RequestsLog(sys.stderr) if address and log_level in ("debug", "info") else None
-        settings = serving.settings(listeners=(log,) if log else ())
-        access = guarding.access(over_http=address is not None)
+        config = configured(source)
+        settings = guarding.settings(config, **serving.chosen(), listeners=(log,) if log else ())
+        access = entrance.access(over_http=address is not None)
         sys.dont_write_bytecode |= reload  # bytecode is told apart only by size and whole seconds
         with nullcontext() if address else private_pipes() as pipes:
-            if reload and (source is None or is_database(source)):
+            if reload and (config.source is None or is_database(config.source)):
                 raise SettingError("--reload needs a source that is a Python module or file")
-            adapter = load(source, database)
-            server = McpServer(adapter, settings)
-            async with anyio.create_task_group() as tasks:
-                if reload:
-                    tasks.start_soon(watch, server, *_reloading(source))
-                if address:
-                    await _serve_http(server, address, access, is_demo=source is None)
-                elif pipes:
-                    await run_stdio(server, pipes, _GRACE_SECONDS)
-                tasks.cancel_scope.cancel()
+            adapter = load(config.source, database)
+            async with opened(settings, adapter) as (trusted, store):
+                server = McpServer(adapter, trusted, store)
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(keep_house, server)
+                    if reload:
+                        tasks.start_soon(watch, server, *_reloading(config.source))
+                    if address:
+                        await _serve_http(server, address, access, is_demo=source is None)
+                    elif pipes:
+                        await run_stdio(server, pipes, _GRACE_SECONDS)
+                    tasks.cancel_scope.cancel()
+                await server.tidy()
             await adapter.close()
         return OK
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
+from headgate.cli.guards import Guarding, configured, opened
 from headgate.client.targets import Target, connect, local
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError
@@ -110,17 +111,23 @@ def load(source: str | None, choices: DatabaseChoices = DatabaseChoices()) -> Ad
 async def open_target(
     source: str | None,
     choices: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
+    guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
 ) -> AsyncIterator[Target]:
     """What a source names, ready to be called."""
     if source and source.startswith(("http://", "https://")):
         choices.refuse_elsewhere()
+        if guarding.given:
+            raise SettingError("--policy, --trust and --state are for what is called here: a server has its own")
         logging.getLogger("mcp").addHandler(logging.NullHandler())  # what goes wrong is said once, by us
         async with connect(source, os.environ.get("HEADGATE_TOKEN")) as target:
             yield target
         return
     with redirect_stdout(sys.stderr):  # what a module prints is not the answer
-        adapter = load(source, choices)
+        config = configured(source)
+        settings = guarding.settings(config)
+        adapter = load(config.source, choices)
         try:
-            yield local(adapter)
+            async with opened(settings, adapter) as (trusted, store):
+                yield local(trusted.engine(adapter, store))
         finally:
             await adapter.close()

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias
 
 import orjson
 
-from headgate.adapter.adapter import Adapter
+from headgate.adapter.context import Session
 from headgate.engine.pipeline import Engine
 
 __all__ = ["Envelope", "Target", "TargetError", "connect", "local", "only"]
@@ -39,16 +39,17 @@ class Target(Protocol):
 @dataclass(frozen=True, slots=True)
 class _Local:
     engine: Engine
+    session: Session = field(default_factory=Session)
 
     async def call(self, operation: str, params: Mapping[str, object]) -> Envelope:
-        reply = await self.engine.call({"operation": operation, "params": dict(params)})
+        reply = await self.engine.call({"operation": operation, "params": dict(params)}, session=self.session)
         envelope: Envelope = orjson.loads(reply.text)
         return envelope
 
 
-def local(adapter: Adapter) -> Target:
-    """An adapter in this process."""
-    return _Local(Engine(adapter))
+def local(engine: Engine) -> Target:
+    """An adapter in this process, with all that its engine guards it by."""
+    return _Local(engine)
 
 
 class _Remote:

@@ -15,11 +15,12 @@ from headgate.safety.asks import Ask
 from headgate.safety.gatekeeper import Admission, Gatekeeper
 from headgate.store.interface import StoreError
 
-__all__ = ["INTERRUPTED", "ROLLED_BACK", "ask_of", "settle", "take_controls", "what_would_happen"]
+__all__ = ["CONFIRMATION", "INTERRUPTED", "ROLLED_BACK", "ask_of", "settle", "take_controls", "what_would_happen"]
 
 _LOG: Final = logging.getLogger("headgate")
 _CAMEL: Final = "confirmationToken"
-_CONFIRMATION: Final = "_confirmation"
+CONFIRMATION: Final = "_confirmation"
+"""Where a token may stand beside the parameters, so that it can never be taken for one of them."""
 _QUOTA: Final = "_quota_continue"
 
 INTERRUPTED: Final = "INTERRUPTED"
@@ -33,7 +34,7 @@ def take_controls(request: Request, operation: Operation) -> tuple[Mapping[str, 
     params, metadata = request.params, request.metadata
     if not metadata and CONFIRMATION_TOKEN not in params and _CAMEL not in params:
         return params, NO_CONTROLS
-    token = metadata.get(_CONFIRMATION)
+    token = metadata.get(CONFIRMATION)
     for name in (CONFIRMATION_TOKEN, _CAMEL):
         if name in params and operation.parameter(CONFIRMATION_TOKEN) is None:
             token = params[name] if token is None else token

@@ -201,13 +201,23 @@ class Confirmations:
             for grant in await grants_of(self.store, self.adapter)
             if grant.binding.session == session_id and grant.consumed_at is None and grant.revoked_at is None
         ]
-        done = [await self._revoke(grant) for grant in open_ones]
+        done = [await self._revoke(grant, "the session is over") for grant in open_ones]
         return sum(done)
 
-    async def _revoke(self, grant: Grant) -> bool:
+    async def withdraw(self, text: str, reason: str) -> bool:
+        """Revoke the grant that a token is for; whether there was one to revoke."""
+        presented = Presented.read(text, Purpose.CONFIRMATION)
+        record = await self.store.find(GRANT, presented.id)
+        grant = Grant.read(record) if record else None
+        if grant is None or not presented.opens(grant) or grant.consumed_at is not None:
+            return False
+        return await self._revoke(grant, reason)
+
+    async def _revoke(self, grant: Grant, reason: str) -> bool:
         now = self.clock()
         revoked = replace(grant, revoked_at=now)
-        return await self.store.replace(revoked.record(KEPT_SECONDS), [entry_of_grant(grant, REVOKED, now)])
+        entry = entry_of_grant(grant, REVOKED, now, reason=reason)
+        return await self.store.replace(revoked.record(KEPT_SECONDS), [entry])
 
     def _entry(self, ask: Ask, event: str, grant: Grant | None, code: str = "") -> Entry:
         details = about_grant(grant) if grant else {}

@@ -23,15 +23,12 @@ from headgate.safety.grants import Grant, Purpose
 from headgate.safety.judging import Judgement, Standing, judge
 from headgate.safety.metering import Meter
 from headgate.safety.policy.rules import Facts, Policy
-from headgate.safety.trust import minimum_trust
+from headgate.safety.trust import DEFAULT_TRUST, minimum_trust
 from headgate.store.audit import Entry
 from headgate.store.interface import Store
 from headgate.store.windows import Charge
 
-__all__ = ["DEFAULT_TRUST", "Admission", "DryRun", "Gatekeeper"]
-
-DEFAULT_TRUST: Final = Trust.VALIDATED
-"""What an operator serves is vouched for by that act."""
+__all__ = ["Admission", "DryRun", "Gatekeeper"]
 
 DryRun: TypeAlias = Callable[[], Awaitable[int | None]]
 """Tells how many rows a call would affect, by trying it without effect; None if it does not say."""
@@ -201,6 +198,15 @@ class Gatekeeper:
             entry = self._entry(ask, RETURNED, admission.judgement, code=code, duration_ms=round(duration_ms, 3))
             await self.store.append([entry])
         await self.meter.settle(ask, answer)
+
+    def cooldown(self, operation: str) -> float:
+        """How many seconds must pass between an operation's confirmation and its run."""
+        standing = self.standings.get(operation)
+        return standing.classified.danger.cooldown_seconds if standing else 0.0
+
+    async def withdraw(self, token: str, reason: str) -> None:
+        """Take back a token that its user does not want."""
+        await self.confirmations.withdraw(token, reason)
 
     # batches that are kept together
 

@@ -7,7 +7,10 @@ from headgate.protocol.danger import DangerLevel, Trust
 from headgate.safety.danger import Classified
 from headgate.safety.decisions import Decision, Effect, Who
 
-__all__ = ["MATRIX", "decide_by_trust", "minimum_trust", "refused_change"]
+__all__ = ["DEFAULT_TRUST", "MATRIX", "decide_by_trust", "minimum_trust", "refused_change"]
+
+DEFAULT_TRUST: Final = Trust.VALIDATED
+"""What an operator serves is vouched for by that act."""
 
 _A, _C, _D = Effect.ALLOW, Effect.CONFIRM, Effect.DENY
 

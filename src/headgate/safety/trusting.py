@@ -7,12 +7,12 @@ from typing import Any, Final
 from headgate.protocol.danger import Trust
 from headgate.protocol.times import timestamp
 from headgate.safety.auditing import TRUST
-from headgate.safety.trust import refused_change
+from headgate.safety.trust import DEFAULT_TRUST, refused_change
 from headgate.store.audit import Entry
 from headgate.store.interface import Store
 from headgate.store.records import Record
 
-__all__ = ["TrustError", "Trusted", "change_trust", "recorded_trust"]
+__all__ = ["TrustError", "Trusted", "change_trust", "effective_trust", "recorded_trust"]
 
 _KIND: Final = "trust"
 
@@ -40,6 +40,20 @@ def _read(record: Record) -> Trusted:
     return Trusted(Trust(value["level"]), value["history"])
 
 
+async def effective_trust(store: Store, adapter: str, asked: Trust | None, origin: Trust | None, now: float) -> Trust:
+    """The trust that counts: what an operator asks for, else what is on record, else what the origin says.
+
+    An operator may ask for anything; that it is not what is on record is told in the audit.
+    """
+    recorded = await recorded_trust(store, adapter)
+    known = recorded.level if recorded else origin or DEFAULT_TRUST
+    if asked is None or asked is known:
+        return known
+    change = {"from": known.value, "to": asked.value, "by": "configuration"}
+    await store.append([Entry(at=now, event=TRUST, adapter=adapter, details=change)])
+    return asked
+
+
 async def change_trust(
     store: Store, adapter: str, new: Trust, *, by: str, reason: str, now: float, before: Trust
 ) -> Trusted:
@@ -50,7 +64,8 @@ async def change_trust(
     if refused:
         raise TrustError(f"The trust in '{adapter}' cannot become {new}: {refused}.")
     change = {"from": old.level.value, "to": new.value, "at": timestamp(now), "by": by, "reason": reason}
-    value = {"level": new.value, "history": [*old.history, change]}
+    history = [*old.history, change]
+    value = {"level": new.value, "history": history}
     entry = Entry(at=now, event=TRUST, adapter=adapter, caller=by, details=change)
     done = (
         await store.insert(Record(_KIND, adapter, value), [entry])
@@ -59,4 +74,4 @@ async def change_trust(
     )
     if not done:
         raise TrustError(f"The trust in '{adapter}' was changed by somebody else meanwhile: look again.")
-    return Trusted(new, value["history"])
+    return Trusted(new, history)

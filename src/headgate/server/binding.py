@@ -24,10 +24,12 @@ from starlette.requests import Request
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import ANONYMOUS, Caller, Session
+from headgate.engine.gating import CONFIRMATION
 from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.protocol.suggestions import did_you_mean, nearest
+from headgate.server.asking import QUESTION, agreed, ask_legacy, can_be_asked, declined, input_required
 from headgate.server.descriptions import ToolCard, input_schema, tool_cards
 from headgate.server.edge import Edge
 from headgate.server.jsonrpc import tool_result
@@ -35,6 +37,7 @@ from headgate.server.messages import max_message_size
 from headgate.server.sessions import Sessions
 from headgate.server.settings import Settings
 from headgate.server.work import Work
+from headgate.store.interface import Store
 
 __all__ = ["EXTENSION", "McpServer", "mcp_server"]
 
@@ -65,11 +68,11 @@ def mcp_server(adapter: Adapter, **settings: Any) -> "McpServer":
 class McpServer(Server[Session]):
     """An MCP server whose tools are an adapter's endpoint families."""
 
-    def __init__(self, adapter: Adapter, settings: Settings) -> None:
+    def __init__(self, adapter: Adapter, settings: Settings, store: Store | None = None) -> None:
         self._bus = InMemorySubscriptionBus()
         self._news = ListenHandler(self._bus)
         self.settings = settings
-        self.store = settings.store()
+        self.store = store or settings.store()
         self.sessions = Sessions(on_end=self._forget)
         self._work = Work()
         self._listening: dict[str, ServerSession] = {}
@@ -122,6 +125,11 @@ class McpServer(Server[Session]):
         """Forget what belongs to a session over HTTP."""
         self.sessions.end(key)
 
+    async def tidy(self) -> None:
+        """Revoke what sessions that are over have left, and throw away what has expired."""
+        if self.engine.gatekeeper is not None:
+            await self.engine.gatekeeper.tidy()
+
     async def finish(self, seconds: float) -> bool:
         """Wait until no request over HTTP is in work, this long at the most; whether all are done."""
         return await self._work.finish(seconds)
@@ -157,7 +165,11 @@ class McpServer(Server[Session]):
             known = list(self._families)
             near = did_you_mean(nearest(params.name, known, 1)) or f". There is {', '.join(known)}."
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool{near}")
-        return await self._ask(ctx, params.name, _arguments(params))
+        arguments = _arguments(params)
+        if params.request_state is None:
+            return await self._ask(ctx, params.name, arguments)
+        answer = (params.input_responses or {}).get(QUESTION)
+        return await self._go_on(ctx, params.name, arguments, params.request_state, agrees=agreed(answer))
 
     async def _prepare(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Before MCP handles a message: remember the way back, answer a plain call, fit the rest for its checks."""
@@ -170,22 +182,54 @@ class McpServer(Server[Session]):
         return await self._ask(ctx, call.tool, call.arguments)
 
     async def _ask(self, ctx: Context, tool: str, arguments: object) -> dict[str, Any]:
+        """Answer a call; if it waits for a confirmation and the host can ask its user, have it asked first."""
         if self._telemetry and isinstance(arguments, dict):
             trace.get_current_span().set_attribute("headgate.operation", str(arguments.get("operation")))
-        session = self._session(ctx)
+        reply = await self._call(ctx, tool, arguments)
+        legacy = _is_legacy(ctx)
+        if reply.confirmation is None or not self.settings.policy.confirmation.elicit:
+            return self._result(ctx, reply)
+        if not can_be_asked(ctx, legacy=legacy):
+            return self._result(ctx, reply)
+        if not legacy:
+            return {**input_required(reply.confirmation), "_meta": self._stamp()}
+        agrees = await ask_legacy(ctx, reply.confirmation)
+        if agrees is None:
+            return self._result(ctx, reply)
+        return await self._go_on(ctx, tool, arguments, str(reply.confirmation["token"]), agrees=agrees, reply=reply)
+
+    async def _go_on(
+        self, ctx: Context, tool: str, arguments: object, token: str, *, agrees: bool, reply: Reply | None = None
+    ) -> dict[str, Any]:
+        """Answer a call whose user was asked: run it under its token, or withdraw that."""
+        gatekeeper = self.engine.gatekeeper
+        if gatekeeper is None or not isinstance(arguments, dict):
+            return await self._ask(ctx, tool, arguments)
+        if not agrees:
+            await gatekeeper.withdraw(token, "the user declined")
+            return self._result(ctx, declined(reply or Reply("", True, False, "")))
+        await anyio.sleep(gatekeeper.cooldown(str(arguments.get("operation"))))
+        return self._result(ctx, await self._call(ctx, tool, {**arguments, CONFIRMATION: token}))
+
+    async def _call(self, ctx: Context, tool: str, arguments: object) -> Reply:
         with self._work:
-            reply = await self.engine.call(
+            return await self.engine.call(
                 arguments,
                 endpoint=self._families[tool],
                 caller=_caller(ctx),
-                session=session,
+                session=self._session(ctx),
                 progress=partial(_report, ctx),
             )
-        result = _result(reply, session, self.settings.structured_content)
+
+    def _result(self, ctx: Context, reply: Reply) -> dict[str, Any]:
+        result = _result(reply, self._session(ctx), self.settings.structured_content)
         if not _is_legacy(ctx):
             result["resultType"] = "complete"
-            result["_meta"] = {**result.get("_meta", {}), types.SERVER_INFO_META_KEY: self.server_info_stamp}
+            result["_meta"] = {**result.get("_meta", {}), **self._stamp()}
         return result
+
+    def _stamp(self) -> dict[str, Any]:
+        return {types.SERVER_INFO_META_KEY: self.server_info_stamp}
 
     def _session(self, ctx: Context) -> Session:
         if ctx.request is None:

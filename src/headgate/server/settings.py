@@ -18,10 +18,11 @@ from headgate.protocol.danger import Trust
 from headgate.protocol.limits import LIMIT_ROWS, LimitError, Limits
 from headgate.protocol.profiles import PROFILES, Mode, Profile
 from headgate.protocol.suggestions import did_you_mean, nearest
-from headgate.safety.gatekeeper import DEFAULT_TRUST, Gatekeeper
+from headgate.safety.gatekeeper import Gatekeeper
 from headgate.safety.policy.checking import check_policy
 from headgate.safety.policy.reading import PolicyError, policy_from, read_policy
 from headgate.safety.policy.rules import Policy
+from headgate.safety.trust import DEFAULT_TRUST
 from headgate.store.interface import Store, StoreError
 from headgate.store.opening import open_store
 

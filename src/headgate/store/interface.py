@@ -22,6 +22,10 @@ class Store(Protocol):
 
     url: str
 
+    async def open(self) -> None:
+        """Open what it is kept in, or raise a StoreError that says why not; otherwise the first use does."""
+        ...
+
     async def insert(self, record: Record, entries: Sequence[Entry] = ()) -> bool:
         """Keep a new record; False if there is one of that kind and key."""
         ...

@@ -1,0 +1,122 @@
+"""What guards a source: a policy, the trust in it, and where tokens, counters and the audit are kept."""
+
+import time
+import tomllib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from headgate.adapter.adapter import Adapter
+from headgate.protocol.suggestions import did_you_mean, nearest
+from headgate.safety.trusting import effective_trust
+from headgate.server.settings import SettingError, Settings
+from headgate.store.interface import Store, StoreError
+from headgate.store.opening import default_state_url
+
+__all__ = ["Configured", "Guarding", "configured", "opened"]
+
+_KEYS: Final = ("source", "state", "policy")
+
+
+def _option(help_text: str, variable: str) -> Parameter:
+    return Parameter(help=help_text, env_var=variable, negative=(), show_default=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What is served, and what a ``headgate.toml`` says beside it."""
+
+    source: str | None
+    state: str | None = None
+    policy: Mapping[str, Any] | Path | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Guarding:
+    """What guards the source."""
+
+    policy: Annotated[
+        Path | None, _option("A TOML file of rules, limits and quotas; a headgate.toml will do.", "HEADGATE_POLICY")
+    ] = None
+    trust: Annotated[
+        str | None,
+        _option("untested, generated, validated, community_reviewed or certified.", "HEADGATE_TRUST"),
+    ] = None
+    state: Annotated[
+        str | None,
+        _option("Where tokens, counters and the audit are kept: memory:, a .db file, postgresql://…", "HEADGATE_STATE"),
+    ] = None
+
+    def settings(self, config: Configured, **more: Any) -> Settings:
+        """The settings that these options make; what they leave open is taken from the file."""
+        policy = self.policy or config.policy
+        return Settings.of(
+            **more,
+            state=self.state or config.state or default_state_url(),
+            trust=self.trust or None,
+            **({"policy": policy} if policy else {}),
+        )
+
+    @property
+    def given(self) -> bool:
+        """Whether any of it was said."""
+        return bool(self.policy or self.trust or self.state)
+
+
+def configured(source: str | None) -> Configured:
+    """What a source names: itself, or if it is a ``.toml`` file, what that says. Paths in it start from its folder."""
+    if source is None or not source.endswith(".toml"):
+        return Configured(source)
+    path = Path(source)
+    content = _content(path)
+    for key in content:
+        if key not in _KEYS:
+            raise SettingError(
+                f"'{path}' has a key '{key}' that means nothing here; known are {', '.join(_KEYS)}"
+                f"{did_you_mean(nearest(key, _KEYS, 1))}"
+            )
+    for key in ("source", "state"):
+        if not isinstance(content.get(key, ""), str):
+            raise SettingError(f"'{key}' in '{path}' must be a text")
+    if "source" not in content:
+        raise SettingError(f"'{path}' names no source: add source = \"shop.db\", or whatever is to be served")
+    policy = content.get("policy")
+    if isinstance(policy, str):
+        policy = path.parent / policy
+    return Configured(_beside(path, content["source"]), _beside(path, content.get("state")), policy)
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise SettingError(f"The file '{path}' cannot be read.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingError(f"The file '{path}' is not TOML: {error}") from None
+
+
+def _beside(path: Path, named: str | None) -> str | None:
+    """A path in a file starts from that file's folder; a URL or a module stays as it is."""
+    if not named or ":" in named.removeprefix(path.drive) or not (path.parent / named.partition("?")[0]).exists():
+        return named
+    return str(path.parent / named)
+
+
+@asynccontextmanager
+async def opened(settings: Settings, adapter: Adapter) -> AsyncIterator[tuple[Settings, Store]]:
+    """The settings with the trust that counts, and the store, open for as long as it is needed."""
+    store = settings.store()
+    try:
+        await store.open()
+        asked = settings.trust or settings.policy.trust
+        trust = await effective_trust(store, adapter.name, asked, adapter.trust, time.time())
+        yield replace(settings, trust=trust), store
+    except StoreError as error:
+        raise SettingError(str(error)) from None
+    finally:
+        await store.close()

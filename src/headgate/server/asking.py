@@ -1,0 +1,78 @@
+"""Asking the user through the host, where it can: in both protocol eras, and with no effect before the answer.
+
+The state that a modern host hands back is the call's own token: known to nobody else, good for this one call, and used
+up by it. So it needs no seal to be trusted, and cannot be used a second time, on whichever server it arrives.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import mcp_types as types
+import orjson
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from headgate.engine.stages import Reply
+from headgate.protocol.errors import Denied
+from headgate.protocol.results import Failure
+
+__all__ = ["QUESTION", "agreed", "ask_legacy", "can_be_asked", "declined", "input_required"]
+
+QUESTION: Final = "confirm"
+"""The name of the one question, and of the one field of its form."""
+
+_FORM: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        QUESTION: {"type": "boolean", "title": "Confirm", "description": "Whether this may be done.", "default": False}
+    },
+    "required": [QUESTION],
+}
+
+
+def can_be_asked(ctx: ServerRequestContext[Any, Any], *, legacy: bool) -> bool:
+    """Whether the host has said that it can show its user a form, and there is a way to send one."""
+    params = ctx.session.client_params
+    elicitation = params.capabilities.elicitation if params else None
+    if elicitation is None or (elicitation.form is None and elicitation.url is not None):
+        return False
+    return not legacy or ctx.session.can_send_request
+
+
+def input_required(confirmation: Mapping[str, object]) -> dict[str, Any]:
+    """The result that makes a modern host ask its user, and call again with the answer."""
+    request = {"method": "elicitation/create", "params": {"mode": "form", **_question(confirmation)}}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {QUESTION: request},
+        "requestState": confirmation["token"],
+    }
+
+
+async def ask_legacy(ctx: ServerRequestContext[Any, Any], confirmation: Mapping[str, object]) -> bool | None:
+    """Whether the user of a legacy host agrees; None if it could not be asked after all."""
+    question = _question(confirmation)
+    try:
+        answer = await ctx.session.elicit_form(question["message"], question["requestedSchema"], ctx.request_id)
+    except MCPError:
+        return None
+    return agreed(answer)
+
+
+def _question(confirmation: Mapping[str, Any]) -> dict[str, Any]:
+    reasons = "".join(f"\n- {reason}" for reason in confirmation["reasons"])
+    return {"message": f"{confirmation['message']}{reasons}", "requestedSchema": _FORM}
+
+
+def agreed(answer: object) -> bool:
+    """Whether an answer is a clear yes; everything else is a no."""
+    if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
+        return False
+    return (answer.content or {}).get(QUESTION) is True
+
+
+def declined(reply: Reply) -> Reply:
+    """The answer to a call that the user does not want."""
+    error = Denied("the user declined").error
+    text = orjson.dumps(Failure(error).wire()).decode()
+    return reply._replace(text=text, confirmation=None)
