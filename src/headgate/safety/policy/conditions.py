@@ -49,7 +49,7 @@ def _same(left: object, right: object) -> bool:
     """
     if _is_number(left) and _is_number(right):
         return _number(left) == _number(right)
-    if isinstance(left, list | Mapping) and not isinstance(right, tuple):
+    if isinstance(left, list | Mapping) and not isinstance(right, list | tuple | Mapping):
         raise _Incomparable
     if _is_number(left) != _is_number(right) and _read(left) == _read(right) is not None:
         raise _Incomparable
@@ -165,7 +165,7 @@ class Condition:
 
     def judge(self, value: object, *, in_doubt: bool) -> bool:
         """Whether it holds of a value. A list stands for all that is in it, unless it is compared with a list."""
-        is_whole = self.operator in _EXACT and isinstance(self.operand, tuple)
+        is_whole = self.operator in _EXACT and isinstance(self.operand, list | tuple)
         values = value if isinstance(value, list) and not is_whole else [value]
         if not values:
             return self.operator in _NEGATIVE

@@ -60,15 +60,15 @@ def _note_twice(key: str, place: Place, taken: dict[str, str]) -> None:
     taken.setdefault(key, place.words)
 
 
-def read_quotas(content: object, place: Place, currency: str) -> tuple[Quota, ...]:
-    """How much there may be of something."""
+def read_quotas(content: object, place: Place, currency: str | None) -> tuple[Quota, ...]:
+    """How much there may be of something; ``currency`` is the one of the prices, or None if there are none."""
     taken: dict[str, str] = {}
     return tuple(
         _quota(one, place.below(f"quota {count}"), currency, taken) for count, one in subtables(content, place, "quota")
     )
 
 
-def _quota(content: object, place: Place, currency: str, taken: dict[str, str]) -> Quota:
+def _quota(content: object, place: Place, currency: str | None, taken: dict[str, str]) -> Quota:
     known = ("metric", *_LEVELS, "per", "operations", "currency", "confirm")
     table = Table(content, place, known, ("metric", "warn"))
     metric = table.take("metric", one_of(list(_METRICS)), "")
@@ -93,18 +93,18 @@ def _quota(content: object, place: Place, currency: str, taken: dict[str, str]) 
     return quota
 
 
-def _quota_currency(table: Table, measure: Measure, prices: str) -> str:
+def _quota_currency(table: Table, measure: Measure, prices: str | None) -> str:
     """The currency of a cost: the one that prices are in, as nobody changes money here."""
-    here, given = table.place.key("currency"), table.take("currency", _currency, "")
+    given = table.take("currency", _currency, "")
     if measure is not Measure.COST:
         if "currency" in table:
-            here.note("this is only for a quota of cost")
+            table.place.key("currency").note("this is only for a quota of cost")
         return ""
-    if given and prices and given != prices:
-        here.note(f"prices are in {prices}, so {given} would never be counted: use the same")
-    if not given and not prices and "currency" not in table:
-        table.place.note("the key 'currency' is missing, and there is none in [cost]: add it")
-    return given or prices
+    if prices is None:
+        table.place.note("nothing has a price, so it would count nothing: add [cost] with prices")
+    elif given and prices and given != prices:
+        table.place.key("currency").note(f"prices are in {prices}, so {given} would never be counted: use the same")
+    return given or prices or ""
 
 
 def _amount(measure: Measure) -> Reader[int]:

@@ -21,7 +21,7 @@ from headgate.safety.policy.setting_tables import (
 )
 from headgate.safety.policy.tables import Place, Table, one_of
 
-__all__ = ["PolicyError", "policy_from", "read_policy"]
+__all__ = ["PolicyError", "policy_from", "read_policy", "read_toml"]
 
 _POLICY: Final = "policy"
 _BESIDE: Final = ("source", "state", "name")
@@ -44,44 +44,60 @@ class PolicyError(ValueError):
 
 def read_policy(path: Path | str) -> Policy:
     """The policy in a file: all of it, or its table ``policy``. A PolicyError has everything that is wrong."""
-    where = str(path)
-    content = _content(Path(path), where)
+    where, content = str(path), read_toml(path)
     if _POLICY not in content:
         return policy_from(content, where)
     mistakes: list[str] = []
-    Table(content, Place("", mistakes), (_POLICY, *_BESIDE))
-    policy, more = _read(content[_POLICY], where)
-    if mistakes or more:
-        raise PolicyError(where, (*mistakes, *more))
-    return policy
-
-
-def policy_from(content: Mapping[str, object], where: str) -> Policy:
-    """The policy in what TOML holds; ``where`` is what mistakes are said to be in."""
-    policy, mistakes = _read(content, where)
+    top = Place("", mistakes)
+    Table({key: value for key, value in content.items() if key not in _KEYS}, top, (_POLICY, *_BESIDE))
+    for key in content:
+        if key in _KEYS:
+            top.key(key).note(f"this belongs into the policy, which is a table here: write it as {_POLICY}.{key}")
+    policy = _read(content[_POLICY], where, top.key(_POLICY))
     if mistakes:
         raise PolicyError(where, mistakes)
     return policy
 
 
-def _content(path: Path, where: str) -> Mapping[str, object]:
+def policy_from(content: Mapping[str, object], where: str) -> Policy:
+    """The policy in what TOML holds; ``where`` is what mistakes are said to be in."""
+    mistakes: list[str] = []
+    policy = _read(content, where, Place("", mistakes))
+    if mistakes:
+        raise PolicyError(where, mistakes)
+    return policy
+
+
+def read_toml(path: Path | str) -> Mapping[str, object]:
+    """What a file holds, or a PolicyError that says why it cannot be told."""
     try:
-        with path.open("rb") as file:
+        with Path(path).open("rb") as file:
             raw = file.read(_LARGEST_FILE + 1)
         if len(raw) > _LARGEST_FILE:
-            raise PolicyError(where, [f"it is larger than {_LARGEST_FILE} bytes, so it is hardly a policy"])
+            raise PolicyError(str(path), [f"it is larger than {_LARGEST_FILE} bytes, so it is hardly meant"])
         return tomllib.loads(raw.decode("utf-8-sig"))
-    except FileNotFoundError:
-        raise PolicyError(where, ["there is no such file"]) from None
-    except IsADirectoryError:
-        raise PolicyError(where, ["it is a folder: name the file in it"]) from None
-    except (OSError, RecursionError) as error:
-        why = error.strerror if isinstance(error, OSError) else "nested too deep"
-        raise PolicyError(where, [f"it cannot be read: {why}"]) from None
-    except UnicodeDecodeError as error:
-        raise PolicyError(where, [f"it is no UTF-8 from byte {error.start + 1} on: save it as UTF-8"]) from None
-    except tomllib.TOMLDecodeError as error:
-        raise PolicyError(where, [_not_toml(str(error))]) from None
+    except PolicyError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:
+        raise PolicyError(str(path), [_why_unreadable(error)]) from None
+
+
+def _why_unreadable(error: Exception) -> str:
+    match error:
+        case FileNotFoundError():
+            return "there is no such file"
+        case IsADirectoryError():
+            return "it is a folder: name the file in it"
+        case UnicodeDecodeError():
+            return f"it is no UTF-8 from byte {error.start + 1} on: save it as UTF-8"
+        case tomllib.TOMLDecodeError():
+            return _not_toml(str(error))
+        case RecursionError():
+            return "it cannot be read: it is nested too deep"
+        case OSError():
+            return f"it cannot be read: {error.strerror}"
+        case _:  # int() refuses thousands of digits, and open() a name with a null in it
+            return "it cannot be read: it, or its name, has something in it too strange to be meant"
 
 
 def _not_toml(message: str) -> str:
@@ -90,13 +106,14 @@ def _not_toml(message: str) -> str:
     return f"{place}: it is no TOML from here on: {why}"
 
 
-def _read(content: object, where: str) -> tuple[Policy, list[str]]:
-    mistakes: list[str] = []
-    top = Place("", mistakes)
-    if not content:
-        return Policy(), ["it rules nothing: an empty policy is refused, so leave it out or write rules"]
-    table = Table(content, top, _KEYS)
-    currency, prices = table.part("cost", read_cost, ("", ()))
+def _read(content: object, where: str, place: Place) -> Policy:
+    """The policy; mistakes are noted, each in its place inside the policy."""
+    if isinstance(content, Mapping) and not content:
+        place.note("it rules nothing: an empty policy is refused, so leave it out or write rules")
+        return Policy()
+    top = Place("", place.mistakes)
+    table = Table(content, top if isinstance(content, Mapping) else place, _KEYS)
+    currency, prices = table.part("cost", read_cost, (None, ()))
     policy = Policy(
         name=Path(where).name,
         trust=table.take("trust", one_of(list(Trust)), None),
@@ -111,4 +128,4 @@ def _read(content: object, where: str) -> tuple[Policy, list[str]]:
         audit=table.part("audit", read_audit, AuditSettings()),
     )
     note_unusable_cooldowns(policy, top)
-    return policy, mistakes
+    return policy

@@ -49,13 +49,13 @@ def _rule(content: object, number: int, place: Place, taken: dict[str, int]) -> 
         here.key("name").note(f"rule {taken[name]} has this name already: give each its own")
     elif name:
         taken[name] = number
-    effect = table.take("decision", one_of(list(Effect)), Effect.DENY)
+    effect = table.take("decision", one_of(list(Effect)), None)
     for key in _ONLY_CONFIRM:
-        if key in table and effect is not Effect.CONFIRM and "decision" in table:
+        if key in table and effect in (Effect.ALLOW, Effect.DENY):
             here.key(key).note(f'this is only for a rule with decision = "confirm", and here it is "{effect}"')
     return Rule(
         name=name,
-        effect=effect,
+        effect=effect or Effect.DENY,
         operations=table.take("operations", operation_patterns, ANYTHING),
         categories=table.take("categories", _categories, frozenset()),
         sources=table.take("sources", patterns, ANYTHING),

@@ -6,8 +6,9 @@ from typing import Final
 from headgate.adapter.operations import Operation
 from headgate.adapter.parameters import Schema
 from headgate.adapter.schemas import alternatives
+from headgate.protocol.requests import json_type
 
-__all__ = ["ANY", "declared_types", "default_under", "forms_under", "known_paths"]
+__all__ = ["ANY", "choices", "declared_types", "default_under", "forms_under", "known_paths"]
 
 ANY: Final[Schema] = {}
 """Says nothing, and so permits everything."""
@@ -43,8 +44,15 @@ def known_paths(operation: Operation) -> list[str]:
 
 def declared_types(schema: Schema) -> frozenset[str]:
     """The JSON types that one form has; none if it does not say."""
-    declared = schema.get("type", ())
+    declared = schema.get("type")
+    if declared is None:
+        return frozenset(json_type(value) for value in choices(schema) or ())
     return frozenset([declared] if isinstance(declared, str) else declared)
+
+
+def choices(schema: Schema) -> list[object] | None:
+    """The values that one form may have, if they can be counted."""
+    return schema.get("enum", [schema["const"]] if "const" in schema else None)
 
 
 def _names_in(forms: Sequence[Schema]) -> Iterator[str]:
@@ -79,7 +87,7 @@ def _only_joins(schema: Schema) -> bool:
 def _child(schema: Schema, step: str) -> Schema | None:
     """What is said of a value under a key, or None if there can be none."""
     types = declared_types(schema)
-    if _only_joins(schema) or (types and "object" not in types) or "enum" in schema or "const" in schema:
+    if _only_joins(schema) or (types and "object" not in types):
         return None
     child = schema.get("properties", {}).get(step)
     if child is None:
