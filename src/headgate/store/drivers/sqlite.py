@@ -3,10 +3,11 @@
 import os
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from headgate.store.drivers.base import (
     PATIENCE_SECONDS,
@@ -38,6 +39,11 @@ _REASONS: Final = {
 }
 
 
+_FAILURES: Final = (sqlite3.Error, OverflowError, UnicodeError)
+
+MOST_AT_ONCE: Final = 100
+"""How many changes that wait for the disk are written together."""
+
 _WORDS: Final = Words(text="TEXT", integer="INTEGER", by_key=" WITHOUT ROWID", field="json_extract(entry, '$.{}')")
 
 
@@ -62,6 +68,11 @@ class _Connection:
         self._where = where
         self._execute = raw.execute
         self.close = raw.close
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether there is something to end: after some failures, SQLite has rolled back by itself."""
+        return self._raw.in_transaction
 
     def change(self, sql: str, **values: object) -> int:
         """Run a statement; how many rows it has changed."""
@@ -102,10 +113,24 @@ class _Connection:
         """Do the work as a whole or not at all."""
         try:
             return self._all_or_nothing(work) if writes else work(self)
-        except (OverflowError, UnicodeError, sqlite3.DataError) as error:
-            raise Unkeepable(f"A value cannot be kept: {lasting_reason(error)}") from None
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise _told(error, self._where) from None
+
+    def step(self, work: Callable[[Transaction], T]) -> T:
+        """Do the work as a part of a transaction that goes on, even if this part is undone."""
+        self._execute("SAVEPOINT step")
+        try:
+            result = work(self)
+        except BaseException as error:
+            if not self.is_in_transaction:
+                raise
+            self._execute("ROLLBACK TO step")
+            self._execute("RELEASE step")
+            if isinstance(error, _FAILURES):
+                raise _told(error, self._where) from None
+            raise
+        self._execute("RELEASE step")
+        return result
 
     def _all_or_nothing(self, work: Callable[[Transaction], T]) -> T:
         self._execute("BEGIN IMMEDIATE")
@@ -113,7 +138,7 @@ class _Connection:
             result = work(self)
             self._execute("COMMIT")
         except BaseException:
-            if self._raw.in_transaction:  # after some failures, SQLite has rolled back itself
+            if self.is_in_transaction:
                 self._execute("ROLLBACK")
             raise
         return result
@@ -123,7 +148,9 @@ def _replacing(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _told(error: sqlite3.Error, where: str) -> StoreError:
+def _told(error: Exception, where: str) -> StoreError:
+    if not isinstance(error, sqlite3.Error) or isinstance(error, sqlite3.DataError):
+        return Unkeepable(f"A value cannot be kept: {lasting_reason(error)}")
     reason = _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     return StoreError(f"{where} {reason}" if reason else f"{where} fails: {lasting_reason(error)}")
 
@@ -157,22 +184,78 @@ class MemoryDriver:
             self._connection = None
 
 
+class _Job(Generic[T]):
+    """Work that waits for its turn, and then what has come of it."""
+
+    def __init__(self, work: Callable[[Transaction], T], writes: bool) -> None:
+        self.work = work
+        self.writes = writes
+        self.is_done = False
+        self._result: list[T] = []
+        self._error: Exception | None = None
+
+    def attempt(self, doing: Callable[[Callable[[Transaction], T]], T]) -> None:
+        """Have the work done by something that does work."""
+        try:
+            self._result = [doing(self.work)]
+        except Exception as error:  # noqa: BLE001  # raised by whoever asks for the result
+            self._error = error
+        self.is_done = True
+
+    def fail(self, error: Exception) -> None:
+        """Undone, whatever had come of it."""
+        self._error = type(error)(*error.args)  # one for each: what raises it adds to it
+        self.is_done = True
+
+    def result(self) -> T:
+        """What the work has given or raised."""
+        if self._error is not None:
+            raise self._error
+        return self._result[0]
+
+
 class SqliteDriver:
-    """A file, made if it is not there, whose one connection lives in a thread of its own."""
+    """A file, made if it is not there, whose one connection lives in a thread of its own.
+
+    Changes that come while another one is being written to the disk are then written with one commit. Each is still
+    kept or undone by itself, and nobody hears of it before the disk has it.
+    """
 
     def __init__(self, path: Path, *, makes_folder: bool = False) -> None:
         self.where = f"The store '{path}'"
         self._path = path
         self._makes_folder = makes_folder
         self._thread = ThreadPoolExecutor(1, "headgate-store")
+        self._waiting: deque[_Job[Any]] = deque()
         self._connection: _Connection | None = None
         self._is_closed = False
 
     async def run(self, work: Callable[[Transaction], T], *, writes: bool = True) -> T:
-        """Do the work when those before it are done."""
+        """Do the work when what came before it is done."""
         if self._is_closed:
             raise StoreError(f"{self.where} was closed")
-        return await in_thread(self._thread, lambda: (self._connection or self._opened()).transact(work, writes))
+        job = _Job(work, writes)
+        self._waiting.append(job)
+        return await in_thread(self._thread, lambda: self._result(job))
+
+    def _result(self, job: _Job[T]) -> T:
+        if not job.is_done:  # then it is the first of those that wait
+            self._do_next()
+        return job.result()
+
+    def _do_next(self) -> None:
+        jobs = [self._waiting.popleft()]
+        while jobs[0].writes and self._waiting and self._waiting[0].writes and len(jobs) < MOST_AT_ONCE:
+            jobs.append(self._waiting.popleft())
+        try:
+            connection = self._connection or self._opened()
+            if len(jobs) > 1:
+                connection.transact(lambda _: _do_each(connection, jobs), True)
+            else:
+                jobs[0].attempt(lambda work: connection.transact(work, jobs[0].writes))
+        except Exception as error:  # noqa: BLE001  # raised by whoever asks for a result
+            for job in jobs:
+                job.fail(error)
 
     async def close(self) -> None:
         """Wait for what is running, and close the file."""
@@ -236,6 +319,13 @@ class SqliteDriver:
                 time.sleep(_SECONDS_BETWEEN_TRIES)
             else:
                 return
+
+
+def _do_each(connection: _Connection, jobs: Sequence[_Job[Any]]) -> None:
+    for job in jobs:
+        job.attempt(connection.step)
+        if not connection.is_in_transaction:  # then those before are undone as well, and those after must not begin
+            job.result()
 
 
 def _system_reason(error: Exception) -> str:
