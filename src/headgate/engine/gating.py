@@ -29,16 +29,24 @@ INTERRUPTED: Final = "INTERRUPTED"
 ROLLED_BACK: Final = "CONFLICT_ROLLED_BACK"
 
 
-def take_controls(request: Request, operation: Operation) -> tuple[Mapping[str, object], Controls]:
-    """The parameters that are the operation's, and the tokens that came with them."""
+def take_controls(
+    request: Request, operation: Operation, gatekeeper: Gatekeeper
+) -> tuple[Mapping[str, object], Controls]:
+    """The parameters that are the operation's, and the tokens that came with them.
+
+    An operation that never has to be confirmed has no parameter for a token, and one of its own is left to it.
+    """
     params, metadata = request.params, request.metadata
     if not metadata and CONFIRMATION_TOKEN not in params and _CAMEL not in params:
         return params, NO_CONTROLS
     token = metadata.get(CONFIRMATION)
-    for name in (CONFIRMATION_TOKEN, _CAMEL):
-        if name in params and operation.parameter(CONFIRMATION_TOKEN) is None:
-            token = params[name] if token is None else token
-            params = {key: value for key, value in params.items() if key != name}
+    if gatekeeper.may_ask(operation.name) and operation.parameter(CONFIRMATION_TOKEN) is None:
+        for name in (CONFIRMATION_TOKEN, _CAMEL):
+            if name in params:
+                token = params[name] if token is None else token
+                params = {key: value for key, value in params.items() if key != name}
+    if token is None and _QUOTA not in metadata:
+        return params, NO_CONTROLS
     return params, Controls(_text(CONFIRMATION_TOKEN, token), _text(_QUOTA, metadata.get(_QUOTA)))
 
 

@@ -268,7 +268,7 @@ class Engine:
         request, operation = routed
         params, controls = request.params, NO_CONTROLS
         if self.gatekeeper is not None:
-            params, controls = take_controls(request, operation)
+            params, controls = take_controls(request, operation, self.gatekeeper)
         values, given, warnings = validate(operation, params, self._limits, strict=self.options.strict)
         if self._listeners and not quietly:
             shown = masked(operation, given)

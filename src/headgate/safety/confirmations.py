@@ -72,7 +72,7 @@ class Confirmations:
             details["cooldown_seconds"] = danger.cooldown_seconds
         if token is None:
             details |= {"approval_id": grant.approval_id, "expires_at": expires_at}
-            said = f"once '{grant.approval_id}' is approved, repeat the call with it as confirmation_token"
+            said = f"once '{grant.approval_id}' is approved, call again with it as confirmation_token"
             return ConfirmationRequired(f"This operation requires confirmation by a person: {said}", details)
         details |= {"confirmation_token": token, "expires_at": expires_at}
         confirmation = {"token": token, "expires_at": expires_at, "message": message, "reasons": list(reasons)}

@@ -45,7 +45,7 @@ class Description:
         if self.may_ask(operation):
             return (
                 f"Danger: {level}. It may have to be confirmed: the answer is then CONFIRMATION_REQUIRED; "
-                "once the user agrees, repeat the call with confirmation_token."
+                "once the user agrees, call again with confirmation_token."
             )
         return f"Danger: {level}." if level.is_grave else ""
 

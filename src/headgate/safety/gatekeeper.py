@@ -23,7 +23,7 @@ from headgate.safety.grants import Grant, Purpose
 from headgate.safety.judging import Judgement, Standing, judge
 from headgate.safety.metering import Meter
 from headgate.safety.policy.rules import Facts, Policy
-from headgate.safety.trust import DEFAULT_TRUST, minimum_trust
+from headgate.safety.trust import DEFAULT_TRUST, decide_by_trust, minimum_trust
 from headgate.store.audit import Entry
 from headgate.store.interface import Store
 from headgate.store.windows import Charge
@@ -78,6 +78,7 @@ class Gatekeeper:
         self.meter = Meter(self.policy, adapter, store, self.confirmations, clock)
         self.standings = {name: self._standing(operation) for name, operation in operations.items()}
         self._open = frozenset(name for name, operation in operations.items() if self._is_always_open(operation))
+        self._asking = frozenset(name for name, operation in operations.items() if self._may_ask(operation))
         self._held: dict[str, float] = {}
         self._housekeeping = _Housekeeping()
 
@@ -107,12 +108,15 @@ class Gatekeeper:
 
     def may_ask(self, operation: str) -> bool:
         """Whether a call of an operation may have to be confirmed."""
-        standing = self.standings[operation]
-        effects = {rule.effect for rule in standing.rules} | {standing.default}
-        by_trust = judge(replace(standing, rules=(), default=Effect.ALLOW), self._facts(self.operations[operation]))
-        if by_trust.decision.effect is Effect.DENY:
+        return operation in self._asking
+
+    def _may_ask(self, operation: Operation) -> bool:
+        standing = self.standings[operation.name]
+        by_trust = decide_by_trust(standing.classified, self.trust).effect
+        if by_trust is Effect.DENY:
             return False
-        return Effect.CONFIRM in effects | {by_trust.decision.effect} or self._escalates(standing.classified.level)
+        effects = {by_trust, standing.default, *(rule.effect for rule in standing.rules)}
+        return Effect.CONFIRM in effects or self._escalates(standing.classified.level)
 
     # one call
 
@@ -234,7 +238,7 @@ class Gatekeeper:
             return
         raise AqlError(
             "RATE_LIMIT_EXCEEDED",
-            f"API rate limit exceeded: what is behind '{operation}' asked to wait; retry in {wait:.3g} seconds",
+            f"API rate limit exceeded: the service behind '{operation}' asked to wait; retry in {wait:.3g} seconds",
             {"operation": operation, "retry_after_seconds": round(wait, 3)},
         )
 
