@@ -26,9 +26,9 @@ def check_policy(
 ) -> list[str]:
     """What looks odd in a policy for an adapter. A PolicyError has everything in it that cannot be right.
 
-    ``trust`` is the adapter's, where the policy itself does not say.
+    ``trust`` is the adapter's, where it is not the one that the policy says.
     """
-    check = _Check(policy, adapter_name, operations, policy.trust or trust)
+    check = _Check(policy, adapter_name, operations, trust or policy.trust)
     check.run()
     if check.mistakes:
         raise PolicyError(policy.name or "policy", check.mistakes)

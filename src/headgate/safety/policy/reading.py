@@ -73,13 +73,12 @@ def read_toml(path: Path | str) -> Mapping[str, object]:
     try:
         with Path(path).open("rb") as file:
             raw = file.read(_LARGEST_FILE + 1)
-        if len(raw) > _LARGEST_FILE:
-            raise PolicyError(str(path), [f"it is larger than {_LARGEST_FILE} bytes, so it is hardly meant"])
-        return tomllib.loads(raw.decode("utf-8-sig"))
-    except PolicyError:
-        raise
+        content = tomllib.loads(raw.decode("utf-8-sig")) if len(raw) <= _LARGEST_FILE else None
     except (OSError, ValueError, RecursionError) as error:
         raise PolicyError(str(path), [_why_unreadable(error)]) from None
+    if content is None:
+        raise PolicyError(str(path), [f"it is larger than {_LARGEST_FILE} bytes, and so hardly meant"])
+    return content
 
 
 def _why_unreadable(error: Exception) -> str:
