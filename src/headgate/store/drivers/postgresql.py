@@ -80,6 +80,10 @@ class _Lost(Exception):
     """The connection was lost, and nothing had been changed through it."""
 
 
+class _InDoubt(Exception):
+    """The connection was lost while a change was being committed: nobody knows whether it was."""
+
+
 class _Connection:
     """A connection, and the transaction that it is in."""
 
@@ -146,10 +150,7 @@ class _Connection:
             self._raw.execute("COMMIT")
         except psycopg.OperationalError as error:
             if self.is_lost:
-                raise StoreError(
-                    "the connection was lost while a change was being committed, so that it may or may not have been"
-                    f" kept ({lasting_reason(error)}). Look before you repeat it"
-                ) from None
+                raise _InDoubt(lasting_reason(error)) from None
             raise
 
     def close(self) -> None:
@@ -191,6 +192,11 @@ class PostgresqlDriver:
             return self._run_once(work, writes)
         except _Lost as error:
             raise StoreError(f"{self.where} was lost: {self._safe(error)}. See whether the server is running") from None
+        except _InDoubt as error:
+            raise StoreError(
+                f"{self.where} was lost while a change was being committed: {self._safe(error)}. The change may have"
+                " been kept or not; look before you repeat it"
+            ) from None
         except (psycopg.DataError, UnicodeError) as error:
             raise Unkeepable(f"A value cannot be kept: {self._safe(error)}") from None
         except psycopg.Error as error:

@@ -2,11 +2,11 @@
 
 import os
 import sqlite3
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Final, Generic, TypeVar
 
 from headgate.store.drivers.base import (
@@ -307,16 +307,16 @@ class SqliteDriver:
             raise StoreError(f"'{self._path}' cannot be opened: {_system_reason(error)}; name another file") from None
 
     def _configure(self, raw: sqlite3.Connection) -> None:
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 raw.execute("PRAGMA journal_mode = WAL")
                 raw.execute("PRAGMA synchronous = FULL")
             except sqlite3.Error as error:
                 # Whoever changes the journal at the same moment is refused at once, without the usual patience.
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > deadline:
                     raise _told(error, self.where) from None
-                time.sleep(_SECONDS_BETWEEN_TRIES)
+                sleep(_SECONDS_BETWEEN_TRIES)
             else:
                 return
 
