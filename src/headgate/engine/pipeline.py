@@ -3,49 +3,44 @@
 Read :meth:`Engine._perform` from top to bottom: each stage takes the type that only the stage before it gives.
 """
 
-import logging
 import secrets
 import time
-import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Final
 
 import anyio
 import anyio.to_thread
-import orjson
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import ANONYMOUS, Caller, Context, Progress, Session
 from headgate.adapter.deprecations import deprecation_notices
 from headgate.adapter.exposure import Exposure
 from headgate.adapter.introspection import INTROSPECT, Introspector
-from headgate.adapter.masking import masked, scrubbed, secrets_of
+from headgate.adapter.masking import masked
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.engine import events, refusals
 from headgate.engine.batches import not_begun, run_batch, run_together
 from headgate.engine.concurrency import Turns
-from headgate.engine.encoding import encode, encode_if_possible, standing_alone
+from headgate.engine.encoding import encode, standing_alone
+from headgate.engine.failures import Failures, has_no_room_for_details
 from headgate.engine.gating import INTERRUPTED, ROLLED_BACK, ask_of, settle, take_controls, what_would_happen
 from headgate.engine.interruptions import is_interruption
 from headgate.engine.stages import NO_CONTROLS, Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
+from headgate.engine.telling import Teller, about
 from headgate.engine.validation import validate
 from headgate.protocol.concurrency import Concurrency
 from headgate.protocol.error_codes import is_callers_to_repair
 from headgate.protocol.errors import AqlError, ErrorDetail
 from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Batch, Request, decode, request_from
-from headgate.protocol.results import Failure, Success
+from headgate.protocol.results import Success
 from headgate.safety.decisions import Effect
 from headgate.safety.describing import Description
 from headgate.safety.gatekeeper import Admission, Gatekeeper
 
 __all__ = ["Engine", "EngineOptions"]
-
-_LOG: Final = logging.getLogger("headgate")
-_LONGEST_MESSAGE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +83,8 @@ class Engine:
         self._families = {name: family_of(operation).name for name, operation in self._operations.items()}
         self._limits = self.options.limits
         self.gatekeeper = gatekeeper
-        self._listeners = tuple(listeners)
+        self._tell = Teller(listeners)
+        self._failures = Failures(self._limits, self._tell)
         self._turns = Turns(self.options.concurrency)
         self._slots = anyio.Semaphore(self.options.max_concurrent_requests, fast_acquire=True)
         self._id_prefix = f"req_{secrets.token_hex(4)}"
@@ -118,8 +114,8 @@ class Engine:
             scope.request_id,
             encoded.confirmation,
         )
-        if self._listeners:
-            self._tell(events.Answered(*_about(scope), size=len(encoded.raw), duration_ms=_since(started)))
+        if self._tell:
+            self._tell(events.Answered(*about(scope), size=len(encoded.raw), duration_ms=_since(started)))
         return reply
 
     async def _take_slot(self) -> None:
@@ -135,7 +131,7 @@ class Engine:
             decoded = decode(arguments, self._limits)
         except AqlError as error:
             self._tell_received(scope, 0)
-            return self._refuse(error.error, scope, brief=_has_no_room_for_details(arguments, error.error))
+            return self._failures.refused(error.error, scope, brief=has_no_room_for_details(arguments, error.error))
         if isinstance(decoded, Batch):
             self._tell_received(scope, len(decoded.items))
             return await self._batch(decoded, scope)
@@ -150,7 +146,7 @@ class Engine:
             done = await run_batch(batch, partial(self._perform_raw, scope), self._limits, skip=skip)
             return Encoded(encode(done.wire()))
         if not self.adapter.collections.transactions:
-            return self._refuse(refusals.no_transactions().error, scope, brief=True)
+            return self._failures.refused(refusals.no_transactions().error, scope, brief=True)
         waiting = await self._waiting(batch, scope)
         if waiting:
             return Encoded(encode(not_begun(batch, waiting, self._limits).wire()))
@@ -164,11 +160,11 @@ class Engine:
             done = await run_together(batch, perform, self._limits, self.adapter.collections.transaction())
             kept = all(item.succeeded for item in done.items)
         except AqlError as error:
-            return self._refuse(error.error, scope, brief=True)
+            return self._failures.refused(error.error, scope, brief=True)
         except BaseException as error:  # what a database says as all of it is to be kept
             if is_interruption(error):
                 raise
-            return self._fail(error, scope, None, Request("batch", {}, {}), brief=True)
+            return self._failures.broken(error, scope, None, Request("batch", {}, {}), brief=True)
         finally:
             for settled in scope.unsettled or ():
                 await settled(kept)
@@ -192,7 +188,7 @@ class Engine:
         try:
             request = request_from(raw, self._limits)
         except AqlError as error:
-            return self._refuse(error.error, scope)
+            return self._failures.refused(error.error, scope)
         return await self._perform(scope, request)
 
     async def _perform(self, scope: Scope, request: Request) -> Encoded:
@@ -207,11 +203,11 @@ class Engine:
                 return await self._settled(permitted, permitted.admission, scope)
             return await self._answered(permitted, scope)
         except AqlError as error:
-            return self._refuse(error.error, scope, operation, request)
+            return self._failures.refused(error.error, scope, operation, request)
         except BaseException as error:  # whatever a handler raises, the answer is safe
             if is_interruption(error):
                 raise
-            return self._fail(error, scope, operation, request)
+            return self._failures.broken(error, scope, operation, request)
 
     async def _answered(self, permitted: Permitted, scope: Scope) -> Encoded:
         outcome = await self._run(permitted, scope)
@@ -270,9 +266,9 @@ class Engine:
         if self.gatekeeper is not None:
             params, controls = take_controls(request, operation, self.gatekeeper)
         values, given, warnings = validate(operation, params, self._limits, strict=self.options.strict)
-        if self._listeners and not quietly:
+        if self._tell and not quietly:
             shown = masked(operation, given)
-            self._tell(events.Validated(*_about(scope), operation.name, operation.category, shown))
+            self._tell(events.Validated(*about(scope), operation.name, operation.category, shown))
         dry_run = not operation.category.read_only and values.get(DRY_RUN) is True
         if operation.tries_nothing:
             del values[DRY_RUN]
@@ -300,8 +296,8 @@ class Engine:
         return Permitted(call._replace(warnings=call.warnings + admission.warnings), admission)
 
     def _tell_decision(self, call: Call, scope: Scope, effect: Effect, rule: str = "") -> None:
-        if self._listeners:
-            self._tell(events.Decided(*_about(scope), call.operation.name, effect.value, rule))
+        if self._tell:
+            self._tell(events.Decided(*about(scope), call.operation.name, effect.value, rule))
 
     async def _affected_rows(self, call: Call, scope: Scope) -> int | None:
         """How many rows a call would affect, if its function can try and tells."""
@@ -339,8 +335,8 @@ class Engine:
             data = await operation.function(**values)
         else:
             data = await anyio.to_thread.run_sync(partial(operation.function, **values))
-        if self._listeners:
-            self._tell(events.Executed(*_about(scope), operation.name, _since(started)))
+        if self._tell:
+            self._tell(events.Executed(*about(scope), operation.name, _since(started)))
         return Outcome(call, data, tuple(context.warnings) if context else ())
 
     def _shape(self, outcome: Outcome, scope: Scope) -> Success:
@@ -361,90 +357,10 @@ class Engine:
             raise refusals.oversized_answer(operation, len(raw), self._limits)
         return Encoded(raw)
 
-    def _refuse(
-        self,
-        error: ErrorDetail,
-        scope: Scope,
-        operation: Operation | None = None,
-        request: Request | None = None,
-        *,
-        brief: bool = False,
-    ) -> Encoded:
-        """The envelope of an error with a code. Secrets of the request stay out of it."""
-        if operation is not None and request is not None and operation.has_secrets:
-            error = _without_secrets(error, secrets_of(operation, request.params))
-        name = request.operation if request else None
-        if brief or name == INTROSPECT:
-            error = ErrorDetail(error.code, error.message)
-        elif error.code.startswith("INTERNAL_"):
-            error = ErrorDetail(error.code, error.message, {**(error.details or {}), **_trail(scope)})
-        if self._listeners:
-            self._tell(events.Refused(*_about(scope), name, error))
-        return self._failure(replace(error, confirmation=None) if scope.batched else error)
-
-    def _fail(
-        self,
-        error: BaseException,
-        scope: Scope,
-        operation: Operation | None,
-        request: Request,
-        *,
-        brief: bool = False,
-    ) -> Encoded:
-        """The envelope when a handler broke. What broke is for the log alone."""
-        secret = secrets_of(operation, request.params) if operation else frozenset()
-        trace = scrubbed("".join(traceback.format_exception(error)), secret)
-        _LOG.error("%s failed in operation '%s'\n%s", scope.request_id, request.operation, trace)
-        detail = refusals.internal_error(_trail(scope))
-        if brief or request.operation == INTROSPECT:
-            detail = ErrorDetail(detail.code, detail.message)
-        if self._listeners:
-            self._tell(events.Failed(*_about(scope), request.operation, detail))
-        return self._failure(detail)
-
-    def _failure(self, error: ErrorDetail) -> Encoded:
-        """The envelope of a failure. Details that cannot be written, or are too many, are left out."""
-        raw = encode_if_possible(Failure(error).wire())
-        if raw is None or len(raw) > self._limits.max_response_size:
-            _LOG.error("the details of an error with code %s could not be answered", error.code)
-            raw = encode(Failure(ErrorDetail(error.code, error.message[:_LONGEST_MESSAGE])).wire())
-        return Encoded(raw, error.code, error.confirmation)
-
     def _tell_received(self, scope: Scope, operations: int, request: Request | None = None) -> None:
-        if self._listeners:
+        if self._tell:
             labels = request.metadata if request else {}
-            self._tell(events.Received(*_about(scope), scope.endpoint, operations, labels))
-
-    def _tell(self, event: events.Event) -> None:
-        for listener in self._listeners:
-            try:
-                listener(event)
-            except Exception:  # noqa: BLE001  (a broken listener must not break the request)
-                _LOG.exception("a listener failed on %s", type(event).__name__)
-
-
-def _about(scope: Scope) -> tuple[str, str, Caller]:
-    return scope.request_id, scope.session.id, scope.caller
-
-
-def _without_secrets(error: ErrorDetail, secrets: frozenset[str]) -> ErrorDetail:
-    """The error with every secret replaced, also inside the objects that an author put into its details."""
-    details = orjson.loads(encode_if_possible(error.details) or b"null")
-    return replace(error, message=scrubbed(error.message, secrets), details=scrubbed(details, secrets))
-
-
-def _has_no_room_for_details(arguments: object, error: ErrorDetail) -> bool:
-    """Whether the schema of the answer forbids them: introspection's, and a batch's unless Spec 4.7.5 demands them."""
-    if not isinstance(arguments, dict):
-        return False
-    if "operation" in arguments:
-        return bool(arguments["operation"] == INTROSPECT)
-    return "operations" in arguments and error.code != "VALIDATION_PAYLOAD_TOO_LARGE"
-
-
-def _trail(scope: Scope) -> dict[str, object]:
-    """What lets a person find the request in the log."""
-    return {"request_id": scope.request_id, "session_id": scope.session.id}
+            self._tell(events.Received(*about(scope), scope.endpoint, operations, labels))
 
 
 def _since(started: float) -> float:
