@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from headgate.store.opening import open_store
 from headgate.store.sql import SqlStore
@@ -15,14 +17,24 @@ KINDS = ["memory", "sqlite", "postgresql"]
 SHARED = ["sqlite", "postgresql"]
 
 
+@pytest.fixture(scope="session")
+def one_database(postgresql: Server) -> Iterator[tuple[str, Connection]]:
+    """A database for all tests, each of which leaves it empty: a schema is dropped sooner than a database is made."""
+    with postgresql.fresh() as made, made.connected() as engine, engine.connect() as connection:
+        yield made.url, connection.execution_options(isolation_level="AUTOCOMMIT")
+
+
 @contextmanager
 def fresh_url(kind: str, request: pytest.FixtureRequest) -> Iterator[str]:
     if kind == "memory":
         yield "memory:"
-        return
-    server: Server = request.getfixturevalue(kind)
-    with server.fresh() as made:
-        yield made.url
+    elif kind == "sqlite":
+        with request.getfixturevalue("sqlite").fresh() as made:
+            yield made.url
+    else:
+        found: tuple[str, Any] = request.getfixturevalue("one_database")
+        yield found[0]
+        found[1].exec_driver_sql("DROP SCHEMA IF EXISTS headgate CASCADE")
 
 
 @pytest.fixture(params=KINDS)

@@ -184,6 +184,28 @@ async def test_a_change_whose_connection_is_lost_is_not_kept_and_not_repeated(
     assert await store.find("token", "k") is None
 
 
+async def test_a_connection_that_is_lost_twice_is_told(remote: tuple[SqlStore, Database]) -> None:
+    store, made = remote
+    runs = []
+
+    def work(transaction: Transaction) -> None:
+        runs.append(made)
+        tell(made, END_ALL)
+        transaction.rows("SELECT 1")
+
+    with pytest.raises(StoreError, match=r"was lost: terminating connection .* See whether the server is running"):
+        await store._run(work, writes=False)
+    assert len(runs) == 2
+    assert await store.count("token") == 0
+
+
+async def test_a_statement_that_an_administrator_stops_is_told(remote: tuple[SqlStore, Database]) -> None:
+    store, _ = remote
+    with pytest.raises(StoreError, match="fails: canceling statement due to user request"):
+        await store._read("SELECT pg_cancel_backend(pg_backend_pid())")
+    assert await store.count("token") == 0
+
+
 async def test_a_change_whose_commit_is_in_doubt_is_not_repeated(remote: tuple[SqlStore, Database]) -> None:
     store, made = remote
     runs = []

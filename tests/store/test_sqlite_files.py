@@ -193,3 +193,18 @@ async def test_a_new_file_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr("headgate.store.drivers.sqlite.sleep", lambda _: other.execute("ROLLBACK"))
         assert await store.insert(Record("token", "k", {}))
     await store.close()
+
+
+async def test_tables_that_were_dropped_are_told(store: SqlStore) -> None:
+    await store._run(lambda transaction: transaction.change("DROP TABLE records"))
+    with pytest.raises(StoreError, match="fails: no such table: records"):
+        await store.find("token", "k")
+
+
+async def test_a_path_that_is_too_long_for_sqlite_is_told(tmp_path: Path) -> None:
+    folder = tmp_path.joinpath(*["x" * 200] * 5)
+    folder.mkdir(parents=True)
+    store = open_store(f"{folder}/a.db")
+    with pytest.raises(StoreError, match="cannot be opened"):
+        await store.open()
+    await store.close()

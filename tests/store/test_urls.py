@@ -48,6 +48,7 @@ WRONG = {
     "memory:mine": "'memory:mine' names no store; a store in memory has no name: write 'memory:'",
     "sqlite:///:memory:": "'sqlite:///:memory:' is written differently here; write 'memory:'",
     "sqlite://a.db": "'sqlite://a.db' names no file; write 'sqlite:///' and a path",
+    "sqlite:a.db": "'sqlite:a.db' names no file; write 'sqlite:///' and a path",
     "sqlite:": "'sqlite:' names no file; write 'sqlite:///' and a path",
     "sqlite:///": "'sqlite:///' names no file; write 'sqlite:///' and a path",
     "sqlite:///a.db?mode=ro": "'sqlite:///a.db?mode=ro' has settings after '?', and there are none for a file",

@@ -46,7 +46,7 @@ def shown(url: str) -> str:
 
 def _driver(url: str) -> Driver:
     scheme, separator, rest = url.partition(":")
-    if not separator or (Path(url).suffix.lower() in _SUFFIXES and "://" not in url):
+    if not separator or (scheme not in _SCHEMES and Path(url).suffix.lower() in _SUFFIXES and "://" not in url):
         return _plain_path(url)
     if scheme == "memory":
         return _memory(rest)
