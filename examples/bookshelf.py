@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from headgate import Adapter, Computed, Denied, Kind, Param, Relationship
+from headgate import Adapter, Computed, Denied, Engine, Kind, Param, Relationship
 from headgate.client.targets import local
 
 
@@ -85,7 +85,7 @@ shelf.collection(
 
 async def main() -> None:
     """Ask a few questions of the shelf, in process."""
-    target = local(shelf)
+    target = local(Engine(shelf))
     cheap = await target.call("list_books", {"filter": {"author.country": "England"}, "preset": "card"})
     print(*(f"{item['title']}, {item['author']['name']}" for item in cheap["data"]["items"]), sep="\n")
     changed = await target.call(

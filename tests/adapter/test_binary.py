@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from headgate import Binary, Category, Limits
+from headgate import Binary, Category, Limits, Operation
 from headgate.engine.validation import validate
 from tests.adapter.making import operation
 
@@ -15,11 +15,13 @@ async def create_file(file_content: Binary, thumb: Binary | None = None, note: b
     """Keep a file."""
 
 
-def received(**params: object) -> dict[str, Any]:
-    """What the handler gets."""
-    made = operation(create_file, Category.CREATE)
+def received(made: Operation | None = None, /, **params: object) -> dict[str, Any]:
+    """What the handler gets; that it is only to be tried, it never learns."""
+    made = made or operation(create_file, Category.CREATE)
     assert made.bind is not None
-    return dict(made.bind(validate(made, params, Limits(), strict=True).values))
+    values = validate(made, params, Limits(), strict=True).values
+    del values["dry_run"]
+    return dict(made.bind(values))
 
 
 def test_every_binary_parameter_has_its_encoding_and_media_type_beside_it() -> None:
@@ -27,6 +29,7 @@ def test_every_binary_parameter_has_its_encoding_and_media_type_beside_it() -> N
     assert names == [
         *("file_content", "thumb", "note"),
         *("file_encoding", "file_mime_type", "thumb_encoding", "thumb_mime_type", "note_encoding", "note_mime_type"),
+        "dry_run",
     ]
 
 
@@ -66,10 +69,12 @@ def test_metadata_that_the_author_declares_is_left_to_the_author() -> None:
         """Keep an image."""
 
     made = operation(create_image, Category.CREATE)
-    assert [parameter.name for parameter in made.parameters] == ["image", "image_mime_type", "image_encoding"]
-    assert made.bind is not None
-    values = validate(made, {"image": "", "image_mime_type": "image/gif"}, Limits(), strict=True).values
-    assert made.bind(values) == {"image": Binary(b"", "image/gif"), "image_mime_type": "image/gif"}
+    names = [parameter.name for parameter in made.parameters]
+    assert names == ["image", "image_mime_type", "image_encoding", "dry_run"]
+    assert received(made, image="", image_mime_type="image/gif") == {
+        "image": Binary(b"", "image/gif"),
+        "image_mime_type": "image/gif",
+    }
 
 
 def test_two_binaries_may_share_their_metadata() -> None:
@@ -77,7 +82,7 @@ def test_two_binaries_may_share_their_metadata() -> None:
         """Keep two."""
 
     names = [parameter.name for parameter in operation(create_pair, Category.CREATE).parameters]
-    assert names == ["page", "page_content", "page_encoding", "page_mime_type"]
+    assert names == ["page", "page_content", "page_encoding", "page_mime_type", "dry_run"]
 
 
 def test_an_operation_without_binaries_has_nothing_to_bind() -> None:

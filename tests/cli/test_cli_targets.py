@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from examples.town_library import library_adapter
+from headgate import Engine
 from headgate.cli.output import guarded
 from headgate.client.targets import TargetError, connect, local, only
 from tests.cli.commands import Shell
@@ -192,7 +193,7 @@ async def test_an_error_of_whoever_uses_a_target_comes_out_as_it_is() -> None:
 
 @pytest.mark.anyio
 async def test_an_adapter_in_this_process_is_a_target_too() -> None:
-    assert (await local(library_adapter()).call("list_members", {}))["success"] is True
+    assert (await local(Engine(library_adapter())).call("list_members", {}))["success"] is True
 
 
 def test_errors_come_out_of_groups_of_one() -> None:

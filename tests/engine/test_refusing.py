@@ -174,7 +174,7 @@ async def test_the_mismatch_names_the_tools_by_their_prefix_and_profile() -> Non
             "Unknown parameter(s) for operation 'create_user': 'force'",
             {
                 "unknown_params": ["force"],
-                "valid_params": ["user_name", "age", "role", "code", "author", "tags"],
+                "valid_params": ["user_name", "age", "role", "code", "author", "tags", "dry_run"],
             },
             id="unknown",
         ),
@@ -184,7 +184,7 @@ async def test_the_mismatch_names_the_tools_by_their_prefix_and_profile() -> Non
             "Unknown parameter(s) for operation 'create_user': 'rolle'. Did you mean 'role'?",
             {
                 "unknown_params": ["rolle"],
-                "valid_params": ["user_name", "age", "role", "code", "author", "tags"],
+                "valid_params": ["user_name", "age", "role", "code", "author", "tags", "dry_run"],
             },
             id="misspelt",
         ),

@@ -14,6 +14,7 @@ SPEAKING = [
     *sorted((SOURCE / "query").glob("*.py")),
     *(SOURCE / "protocol" / name for name in ("inspection.py", "requests.py", "suggestions.py")),
     *(SOURCE / "adapter" / name for name in ("etags.py", "patch.py", "text_formats.py")),
+    *(path for path in sorted((SOURCE / "safety").glob("*.py")) if path.stem != "describing"),
     SOURCE / "adapter" / "collections" / "memory.py",
     SOURCE / "sources" / "sql" / "troubles.py",
 ]

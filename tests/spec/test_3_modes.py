@@ -58,7 +58,7 @@ async def test_the_mode_is_chosen_by_an_option_of_the_command_line(connections: 
 
 @pytest.mark.proves("spec-3.3-one-endpoint-mode-supported")
 async def test_in_single_mode_the_one_tool_takes_operations_of_every_category(serve: Serve, key: str) -> None:
-    async with serve(mode="single") as aql:
+    async with serve(mode="single", trust="community_reviewed") as aql:
         assert (await aql.create("create_note", note_id=key, title="One"))["success"]
         assert (await aql.update("update_note", note_id=key, input={"title": "Two"}))["success"]
         assert (await aql.read("get_note", note_id=key))["data"]["title"] == "Two"

@@ -199,7 +199,7 @@ async def test_another_encoding_than_base64_is_refused(aql: Aql, key: str) -> No
 @pytest.mark.proves("spec-4.7.4-binary-carries-encoding-metadata", "intro-8.1.2-every-accepted-parameter-listed")
 async def test_the_metadata_of_a_binary_parameter_is_in_introspection(aql: Aql) -> None:
     parameters = {p["name"]: p for p in (await aql.operation("upload_file"))["parameters"]}
-    assert set(parameters) == {"file_id", "file_content", "file_encoding", "file_mime_type"}
+    assert set(parameters) == {"file_id", "file_content", "file_encoding", "file_mime_type", "dry_run"}
     assert parameters["file_content"]["type"] == "string"
     assert "base64" in parameters["file_content"]["description"]
     assert parameters["file_encoding"]["enum"] == ["base64"]

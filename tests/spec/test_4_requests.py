@@ -132,7 +132,7 @@ async def test_unknown_parameters_are_refused_and_named(aql: Aql, key: str) -> N
     error = error_of(answer, "VALIDATION_UNKNOWN_PARAM")
     assert error["details"]["operation"] == "create_note"
     assert set(error["details"]["unknown_params"]) == {"force_create", "admin_override"}
-    assert set(error["details"]["valid_params"]) == {"note_id", "title", "body", "pages", "metadata"}
+    assert set(error["details"]["valid_params"]) == {"note_id", "title", "body", "pages", "metadata", "dry_run"}
     assert "force_create" in error["message"]
     assert "create_note" in error["message"]
     assert await aql.runs(key) == []

@@ -187,7 +187,7 @@ async def test_what_each_category_of_operation_does_agrees_with_the_guidelines(a
 
     before = await notes()
     error_of(await aql.update("update_note", note_id=key, input={"title": "Two"}), "NOT_FOUND_RESOURCE")
-    error_of(await aql.delete("delete_note", note_id=key), "NOT_FOUND_RESOURCE")
+    error_of(await aql.confirmed("delete", "delete_note", note_id=key), "NOT_FOUND_RESOURCE")
 
     data_of(await aql.create("create_note", note_id=key, title="One"))  # adds, and overwrites nothing
     created = await notes()
@@ -202,7 +202,7 @@ async def test_what_each_category_of_operation_does_agrees_with_the_guidelines(a
     data_of(await aql.update("update_note", note_id=key, input={"title": "Two"}))  # overwrites what exists
     assert [note["title"] for note in await notes()] == ["Two"]
 
-    data_of(await aql.delete("delete_note", note_id=key))  # removes for good
+    data_of(await aql.confirmed("delete", "delete_note", note_id=key))  # removes for good
     assert await notes() == before
 
     jobs = [data_of(await aql.execute("execute_job", key=key))["job_id"] for _ in range(2)]

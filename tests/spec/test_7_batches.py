@@ -57,7 +57,7 @@ async def test_introspection_and_the_tools_say_that_batches_are_taken(aql: Aql) 
 
 @pytest.mark.proves("ops-7.3-batch-runs-in-order")
 async def test_the_operations_of_a_batch_take_effect_in_the_order_of_the_array(serve: Serve, key: str) -> None:
-    async with serve(mode="single") as aql:
+    async with serve(mode="single", trust="community_reviewed") as aql:
         answer = await aql.batch(
             "any",
             get(key),

@@ -230,6 +230,13 @@ async def test_the_details_of_an_operation_are_those_that_its_author_wrote(aql: 
             "maximum": 500,
         },
         details["parameters"][4],
+        {
+            "name": "dry_run",
+            "type": "boolean",
+            "required": False,
+            "description": "Only tell whether it would run, and run nothing.",
+            "default": False,
+        },
     ]
     assert details["parameters"][4]["name"] == "metadata"
     assert details["parameters"][4]["required"] is False

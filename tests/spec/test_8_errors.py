@@ -87,9 +87,11 @@ async def test_a_denial_says_why_and_what_would_be_needed(aql: Aql) -> None:
 
 @pytest.mark.proves("ops-8.1-rate-limit-error-code", "ops-8.4-error-messages-actionable")
 async def test_a_rate_limit_says_when_to_try_again(aql: Aql) -> None:
-    error = error_of(await aql.read("get_feed"), "RATE_LIMIT_EXCEEDED")
-    assert error["details"]["retry_after_seconds"] == 30
-    assert "30 seconds" in error["message"]
+    for _ in range(2):  # the handler says so; the second time, the server remembers
+        error = error_of(await aql.read("get_feed"), "RATE_LIMIT_EXCEEDED")
+        seconds = error["details"]["retry_after_seconds"]
+        assert 0 < seconds <= 30
+        assert f"{seconds:.3g} seconds" in error["message"]
 
 
 @pytest.mark.proves("intro-8.2.3-missing-param-message-format", "intro-8.2.3-error-messages-describe-fault")

@@ -98,6 +98,12 @@ class Aql:
     async def execute(self, operation: str, /, **params: Any) -> Envelope:
         return await self.send("execute", operation, params)
 
+    async def confirmed(self, family: str, operation: str, /, **params: Any) -> Envelope:
+        """The answer to a call that must be confirmed first, and is."""
+        asked = await self.send(family, operation, params)
+        token = error_of(asked, "CONFIRMATION_REQUIRED")["details"]["confirmation_token"]
+        return await self.send(family, operation, {**params, "confirmation_token": token})
+
     async def batch(self, family: str, *requests: Mapping[str, Any]) -> Envelope:
         return await self.call(self.tool(family), {"operations": [dict(request) for request in requests]})
 

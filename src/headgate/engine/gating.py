@@ -15,7 +15,16 @@ from headgate.safety.asks import Ask
 from headgate.safety.gatekeeper import Admission, Gatekeeper
 from headgate.store.interface import StoreError
 
-__all__ = ["CONFIRMATION", "INTERRUPTED", "ROLLED_BACK", "ask_of", "settle", "take_controls", "what_would_happen"]
+__all__ = [
+    "CONFIRMATION",
+    "INTERRUPTED",
+    "ROLLED_BACK",
+    "ask_of",
+    "respect",
+    "settle",
+    "take_controls",
+    "what_would_happen",
+]
 
 _LOG: Final = logging.getLogger("headgate")
 _CAMEL: Final = "confirmationToken"
@@ -79,16 +88,19 @@ async def settle(
     gatekeeper: Gatekeeper, admission: Admission, error: ErrorDetail | None, duration_ms: float, answer: bytes
 ) -> None:
     """Tell the gatekeeper how a call ended, even if the caller is gone by now."""
-    if error is not None and error.code == "RATE_LIMIT_EXCEEDED":
-        wait = (error.details or {}).get("retry_after_seconds")
-        if isinstance(wait, int | float) and wait > 0:
-            gatekeeper.hold(admission.ask.operation.name, wait)
     code = error.code if error else ""
     with anyio.CancelScope(shield=True):
         try:
             await gatekeeper.settle(admission, code=code, duration_ms=duration_ms, answer=answer)
         except StoreError:  # the work is done: the caller must have its answer, and the operator must know
             _LOG.exception("the end of %s could not be written down", admission.ask.request_id)
+
+
+def respect(gatekeeper: Gatekeeper, operation: Operation, error: ErrorDetail) -> None:
+    """Leave an operation alone for as long as the service behind it asks for."""
+    wait = (error.details or {}).get("retry_after_seconds") if error.code == "RATE_LIMIT_EXCEEDED" else None
+    if isinstance(wait, int | float) and wait > 0:
+        gatekeeper.hold(operation.name, wait)
 
 
 def what_would_happen(call: Call) -> dict[str, object]:

@@ -25,7 +25,7 @@ from headgate.engine.batches import not_begun, run_batch, run_together
 from headgate.engine.concurrency import Turns
 from headgate.engine.encoding import encode, standing_alone
 from headgate.engine.failures import Failures, has_no_room_for_details
-from headgate.engine.gating import INTERRUPTED, ROLLED_BACK, ask_of, settle, take_controls, what_would_happen
+from headgate.engine.gating import INTERRUPTED, ROLLED_BACK, ask_of, respect, settle, take_controls, what_would_happen
 from headgate.engine.interruptions import is_interruption
 from headgate.engine.stages import NO_CONTROLS, Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
 from headgate.engine.telling import Teller, about
@@ -210,7 +210,12 @@ class Engine:
             return self._failures.broken(error, scope, operation, request)
 
     async def _answered(self, permitted: Permitted, scope: Scope) -> Encoded:
-        outcome = await self._run(permitted, scope)
+        try:
+            outcome = await self._run(permitted, scope)
+        except AqlError as error:
+            if self.gatekeeper is not None:
+                respect(self.gatekeeper, permitted.call.operation, error.error)
+            raise
         return self._encode(self._shape(outcome, scope), permitted.call.operation)
 
     async def _settled(self, permitted: Permitted, admission: Admission, scope: Scope) -> Encoded:

@@ -9,7 +9,7 @@ from headgate.safety.decisions import Decision, Effect, Who, most_restrictive
 from headgate.safety.policy.rules import Facts, Policy, Rule, decide_by_rules
 from headgate.safety.trust import decide_by_trust
 
-__all__ = ["Judgement", "Standing", "judge"]
+__all__ = ["Judgement", "Standing", "is_denied_anyway", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Standing:
     def escalated(self) -> "Standing":
         """The same with the operation one level more dangerous, because it is repeated so often."""
         danger = self.classified.danger
-        reasons = (*danger.reasons, "It was repeated so often that it counts as more dangerous")
+        reasons = (*danger.reasons, "It was repeated so often: it counts as more dangerous")
         higher = replace(danger, level=danger.level.next, reasons=reasons)
         return replace(self, classified=Classified(higher, self.classified.origin))
 
@@ -84,6 +84,13 @@ def judge(standing: Standing, facts: Facts) -> Judgement:
             remember=not standing.always_anew and _may_be_remembered(by_rules),
         )
     return Judgement(counts, considered, standing.classified.danger)
+
+
+def is_denied_anyway(standing: Standing, facts: Facts) -> bool:
+    """Whether a call is denied however many rows it would affect, so that nobody learns how many there are."""
+    certain = (rule for rule in standing.rules if not rule.affected_rows and rule.effect is Effect.DENY)
+    by_trust = decide_by_trust(standing.classified, standing.trust).effect
+    return by_trust is Effect.DENY or any(rule.matches(facts) for rule in certain)
 
 
 def _may_be_remembered(decisions: Iterable[Decision]) -> bool:

@@ -50,5 +50,5 @@ def refused_change(old: Trust, new: Trust) -> str:
         return f"it is {old} already"
     if new.rank > old.rank + 1:
         following = list(Trust)[old.rank + 1]
-        return f"trust rises one level at a time: from {old} to {following} first"
+        return f"trust rises by one level: from {old} to {following} first"
     return ""
