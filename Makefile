@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 ADDRESS ?= 127.0.0.1:8765
 
-.PHONY: demo test lint types unit million hundred-thousand bench lock clean
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings bench lock clean
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP
 	@$(BIN)/headgate serve --http $(ADDRESS)
@@ -26,6 +26,12 @@ million: $(VENV)/.developing  ## the property test with 1,000,000 requests
 
 hundred-thousand: $(VENV)/.developing  ## 100,000 random queries on each database, compared with the in-memory evaluator
 	HEADGATE_SQL_CASES=100000 $(BIN)/pytest tests/sources/sql/test_same_answers.py -k as_many_queries -s
+
+redemptions: $(VENV)/.developing  ## 200 uses of one token at once from 4 processes, 1,000 times on each store
+	HEADGATE_REDEMPTIONS=1000 $(BIN)/pytest tests/safety_processes/test_redemptions.py -s
+
+killings: $(VENV)/.developing  ## kill -9 of a server amid 1,000 confirmed operations, 50 times on each store
+	HEADGATE_KILLINGS=50 $(BIN)/pytest tests/safety_processes/test_killings.py -s
 
 bench: .venv-bench/.installed  ## ratios to the bare SDK, to FastMCP, to bare drivers and to Datasette
 	.venv-bench/bin/python -m benchmarks
