@@ -174,15 +174,27 @@ class Engine:
         """The operations of a transaction that must be confirmed first. All are asked for before any token is used."""
         waiting: dict[int, Encoded] = {}
         for index, raw in enumerate(batch.items if self.gatekeeper else ()):
-            try:
-                call = self._validate(self._route(request_from(raw, self._limits), scope), scope, quietly=True)
-            except AqlError:
-                continue  # it will fail by itself, and with it the transaction
-            if self._is_guarded(call) and self.gatekeeper and await self.gatekeeper.would_ask(ask_of(call, scope)):
-                encoded = await self._perform_raw(scope, raw)
-                if encoded.code is not None:
-                    waiting[index] = encoded
+            encoded = await self._demanded(raw, scope)
+            if encoded is not None:
+                waiting[index] = encoded
         return waiting
+
+    async def _demanded(self, raw: object, scope: Scope) -> Encoded | None:
+        """What is answered for an operation that lacks its confirmation. Nothing of it runs."""
+        try:
+            request = request_from(raw, self._limits)
+            call = self._validate(self._route(request, scope), scope, quietly=True)
+        except AqlError:
+            return None  # it will fail by itself, and with it the transaction
+        if self.gatekeeper is None or not self._is_guarded(call):
+            return None
+        try:
+            error = await self.gatekeeper.demand(ask_of(call, scope), partial(self._affected_rows, call, scope))
+        except BaseException as broken:  # without its state the gatekeeper lets nothing pass
+            if is_interruption(broken):
+                raise
+            return self._failures.broken(broken, scope, call.operation, request)
+        return self._failures.refused(error.error, scope, call.operation, request) if error else None
 
     async def _perform_raw(self, scope: Scope, raw: object) -> Encoded:
         try:

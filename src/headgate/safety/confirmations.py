@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from headgate.adapter.masking import masked
 from headgate.protocol.canonical import canonical, digest
@@ -11,7 +11,7 @@ from headgate.protocol.errors import AqlError, ConfirmationRequired
 from headgate.protocol.times import timestamp
 from headgate.safety.asks import Ask, identity
 from headgate.safety.auditing import ISSUED, REFUSED, REVOKED, entry_of, shown
-from headgate.safety.clock import Clock
+from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.decisions import Decision, Who
 from headgate.safety.grants import GRANT, Binding, Grant, Presented, Purpose, Refusal, new_grant, refusal_of
 from headgate.safety.policy.rules import Confirmation
@@ -78,10 +78,11 @@ class Confirmations:
         confirmation = {"token": token, "expires_at": expires_at, "message": message, "reasons": list(reasons)}
         return ConfirmationRequired("This operation requires confirmation", details, confirmation)
 
-    async def pause(self, ask: Ask, who: Who, message: str) -> dict[str, object]:
-        """Ask for leave to go on beyond a quota; what the caller needs to get it."""
+    async def pause(self, ask: Ask, who: Who, message: str, lifts: tuple[str, ...]) -> dict[str, object]:
+        """Ask for leave to go on beyond some quotas; what the caller needs to get it."""
+        seconds = self.settings.quota_seconds
         grant, token = await self._issue(
-            ask, Purpose.QUOTA, who, DangerLevel.SAFE, message, (message,), self.settings.quota_seconds, 0.0, ()
+            ask, Purpose.QUOTA, who, DangerLevel.SAFE, message, (message,), seconds, 0.0, (), lifts
         )
         handle = {"confirmation_token": token} if token else {"approval_id": grant.approval_id}
         return {**handle, "expires_at": timestamp(grant.expires_at)}
@@ -97,10 +98,11 @@ class Confirmations:
         seconds: float,
         cooldown: float,
         entries: Sequence[Entry],
+        lifts: tuple[str, ...] = (),
     ) -> tuple[Grant, str | None]:
         now = self.clock()
         binding = self.binding(ask)
-        if who is Who.PERSON and (waiting := await self._waiting(binding, purpose, now)):
+        if who is Who.PERSON and (waiting := await self._waiting(binding, purpose, lifts, now)):
             await self.store.append(entries)
             return waiting, None
         await self._have_room(now)
@@ -115,18 +117,20 @@ class Confirmations:
             issued_at=now,
             expires_at=now + seconds,
             cooldown_seconds=cooldown,
+            lifts=lifts,
         )
         issued = self._entry(ask, ISSUED, grant)
         await self.store.insert(grant.record(KEPT_SECONDS), (*entries, issued))
         return grant, token
 
-    async def _waiting(self, binding: Binding, purpose: Purpose, now: float) -> Grant | None:
+    async def _waiting(self, binding: Binding, purpose: Purpose, lifts: tuple[str, ...], now: float) -> Grant | None:
         """The same call that waits for a person already: asking again must not fill their list."""
         return next(
             (
                 grant
                 for grant in await grants_of(self.store, self.adapter)
-                if grant.is_pending and grant.binding == binding and grant.purpose is purpose and grant.expires_at > now
+                if grant.is_pending and grant.expires_at > now
+                if (grant.binding, grant.purpose, grant.lifts) == (binding, purpose, lifts)
             ),
             None,
         )
@@ -140,34 +144,36 @@ class Confirmations:
                 {"limit": self.settings.max_live, "remaining": 0, "retry_after_seconds": self.settings.quota_seconds},
             )
 
-    async def redeem(self, ask: Ask, text: str, purpose: Purpose, entries: Entries) -> Grant:
+    async def redeem(self, ask: Ask, text: str, purpose: Purpose, entries: Entries, who: Who = Who.CLIENT) -> Grant:
         """Use a token for a call, or raise why it does not count. Of many at once, one succeeds.
 
-        What ``entries`` makes of the grant enters the audit in the same step that uses the token up.
+        What ``entries`` makes of the grant enters the audit in the same step that uses the token up. ``who`` is who
+        must have confirmed.
         """
         now = self.clock()
         await self._refuse_floods(ask, now)
-        wanted = self.binding(ask)
-        presented = Presented.read(text, purpose)
         while True:
-            record = await self.store.find(GRANT, presented.id)
-            grant = Grant.read(record) if record else None
-            refusal = refusal_of(grant, presented, wanted, now, self.settings.clock_skew_seconds)
-            if refusal is not None:
-                await self._refused(ask, refusal, grant, now)
-                raise refusal.error
-            if grant is not None:
-                spent = replace(grant, consumed_at=now)
-                if await self.store.replace(spent.record(KEPT_SECONDS), entries(spent)):
-                    return spent
+            grant = await self._found(ask, Presented.read(text, purpose), who, now)
+            spent = replace(grant, consumed_at=now)
+            if await self.store.replace(spent.record(KEPT_SECONDS), entries(spent)):
+                return spent
 
-    async def would_redeem(self, ask: Ask, text: str, purpose: Purpose) -> bool:
-        """Whether a token would count now, without using it."""
-        presented = Presented.read(text, purpose)
+    async def check(self, ask: Ask, text: str, purpose: Purpose, who: Who = Who.CLIENT) -> None:
+        """Raise why a token does not count, as its use would, but do not use it."""
+        now = self.clock()
+        await self._refuse_floods(ask, now)
+        await self._found(ask, Presented.read(text, purpose), who, now)
+
+    async def _found(self, ask: Ask, presented: Presented, who: Who, now: float) -> Grant:
+        """The grant that gives the right to a call; a refusal is written down, counted and raised."""
         record = await self.store.find(GRANT, presented.id)
         grant = Grant.read(record) if record else None
-        now, skew = self.clock(), self.settings.clock_skew_seconds
-        return refusal_of(grant, presented, self.binding(ask), now, skew) is None
+        skew = self.settings.clock_skew_seconds
+        refusal = refusal_of(grant, presented, self.binding(ask), now, skew, who)
+        if refusal is not None:
+            await self._refused(ask, refusal, grant, now)
+            raise refusal.error
+        return cast("Grant", grant)  # what is unknown was refused
 
     def _refusals(self, ask: Ask) -> Charge:
         who = f"{identity(ask.caller)}:{ask.session_id or ''}"
@@ -176,6 +182,7 @@ class Confirmations:
     async def _refuse_floods(self, ask: Ask, now: float) -> None:
         [refusals] = await self.store.used([self._refusals(ask)], now)
         if refusals.retry_after is not None:
+            await self.store.append([self._entry(ask, REFUSED, None, code="RATE_LIMIT_EXCEEDED")])
             raise AqlError(
                 "RATE_LIMIT_EXCEEDED",
                 "Too many tokens were refused: wait before the next try",
@@ -183,14 +190,13 @@ class Confirmations:
                     "limit": self.settings.refusals_per_minute,
                     "remaining": 0,
                     "window": "minute",
-                    "retry_after_seconds": round(refusals.retry_after, 3),
+                    "retry_after_seconds": rounded_up(refusals.retry_after),
                 },
             )
 
     async def _refused(self, ask: Ask, refusal: Refusal, grant: Grant | None, now: float) -> None:
-        if not refusal.code.startswith("TOKEN_"):
-            return  # it is right, and only too early
-        await self.store.charge([replace(self._refusals(ask), limit=None)], now)
+        if refusal.code.startswith("TOKEN_"):  # else it is right, and only too early
+            await self.store.charge([replace(self._refusals(ask), limit=None)], now)
         known = grant if refusal.code != "TOKEN_INVALID" else None
         await self.store.append([self._entry(ask, REFUSED, known, code=refusal.code)])
 

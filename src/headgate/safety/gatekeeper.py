@@ -16,11 +16,11 @@ from headgate.protocol.errors import AqlError, quoted
 from headgate.protocol.results import Notice
 from headgate.safety.asks import Ask, identity
 from headgate.safety.auditing import APPROVED, EXECUTED, PROPOSED, REFUSED, RETURNED, entry_of
-from headgate.safety.clock import Clock
+from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.confirmations import Confirmations, about_grant
-from headgate.safety.decisions import Decision, Effect
+from headgate.safety.decisions import Decision, Effect, Who
 from headgate.safety.grants import Grant, Purpose
-from headgate.safety.judging import Judgement, Standing, judge
+from headgate.safety.judging import Judgement, Standing, is_denied_anyway, judge
 from headgate.safety.metering import Meter
 from headgate.safety.policy.rules import Facts, Policy
 from headgate.safety.trust import DEFAULT_TRUST, decide_by_trust, minimum_trust
@@ -130,8 +130,7 @@ class Gatekeeper:
             error = _denial(ask, judgement, self.trust)
             await self.store.append([self._proposed(ask, judgement, error.error.code)])
             raise error
-        asks = decision.effect is Effect.CONFIRM and not ask.dry_run and not self._is_remembered(ask)
-        if asks and ask.token is None:
+        if self._must_be_confirmed(ask, judgement) and ask.token is None:
             raise await self._request(ask, judgement)
         warnings = await self._count(ask, judgement)
         admission = Admission(ask, judgement, audited, warnings)
@@ -141,25 +140,31 @@ class Gatekeeper:
             await self.store.append([self._proposed(ask, judgement), self._executed(admission)])
         return admission
 
-    async def _judge(self, ask: Ask, dry_run: DryRun | None) -> Judgement:
+    async def _judge(self, ask: Ask, dry_run: DryRun | None, *, ahead: bool = False) -> Judgement:
+        """What is decided of a call; ``ahead`` of time, it does not count as a repetition."""
         standing = self.standings[ask.operation.name]
-        if self._escalates(standing.classified.level) and await self._is_repeated(ask):
+        if self._escalates(standing.classified.level) and await self._is_repeated(ask, ahead=ahead):
             standing = standing.escalated()
         facts = self._facts(ask.operation, ask)
         if standing.needs_a_dry_run and dry_run is not None and not ask.dry_run:
             without_rows = judge(standing, facts).decision
-            if without_rows.effect is not Effect.ALLOW:
+            if without_rows.effect is not Effect.ALLOW and not is_denied_anyway(standing, facts):
                 facts = replace(facts, affected_rows=await dry_run())
         return judge(standing, facts)
 
-    async def _is_repeated(self, ask: Ask) -> bool:
+    async def _is_repeated(self, ask: Ask, *, ahead: bool = False) -> bool:
+        """Whether an operation is called too often. Its dry runs do not count, nor does a confirmed call twice."""
         escalation = self.policy.escalation
         if escalation is None:
             return False
         whose = f"{identity(ask.caller)}:{ask.session_id or ''}"
         charge = Charge(f"{self.adapter}:repeated:{ask.operation.name}:{whose}", escalation.seconds, 1)
-        [used] = await self.store.charge([charge], self.clock())
-        return used.amount > escalation.after
+        is_new = ask.token is None and not ask.dry_run
+        if is_new and not ahead:
+            [used] = await self.store.charge([charge], self.clock())
+            return used.amount > escalation.after
+        [used] = await self.store.used([charge], self.clock())
+        return used.amount + is_new > escalation.after
 
     async def _request(self, ask: Ask, judgement: Judgement) -> AqlError:
         entries = [self._proposed(ask, judgement, "CONFIRMATION_REQUIRED")]
@@ -169,6 +174,8 @@ class Gatekeeper:
     async def _count(self, ask: Ask, judgement: Judgement) -> tuple[Notice, ...]:
         if not self.meter.concerns(ask.operation):
             return ()
+        if ask.token is not None:  # a call that is refused for its token is not counted
+            await self.confirmations.check(ask, ask.token, Purpose.CONFIRMATION, _confirmer(judgement))
         try:
             return await self.meter.admit(ask)
         except AqlError as error:
@@ -184,16 +191,21 @@ class Gatekeeper:
             told = replace(approved, details={**approved.details, **about_grant(grant)})
             return [told, self._executed(admission)]
 
-        await self.confirmations.redeem(ask, token, Purpose.CONFIRMATION, entries)
+        await self.confirmations.redeem(ask, token, Purpose.CONFIRMATION, entries, _confirmer(judgement))
         if judgement.decision.remember and ask.session.lasting:
-            ask.session.confirmed.add(self._memory(ask))
+            ask.session.confirmed.add(self._memory(ask, judgement))
         return replace(admission, audited=True)
 
-    def _is_remembered(self, ask: Ask) -> bool:
-        return self._memory(ask) in ask.session.confirmed
+    def _must_be_confirmed(self, ask: Ask, judgement: Judgement) -> bool:
+        decision = judgement.decision
+        if decision.effect is not Effect.CONFIRM or ask.dry_run:
+            return False
+        return not (decision.remember and self._memory(ask, judgement) in ask.session.confirmed)
 
-    def _memory(self, ask: Ask) -> str:
-        return f"{self.confirmations.policy}:{ask.operation.name}:{identity(ask.caller)}"
+    def _memory(self, ask: Ask, judgement: Judgement) -> str:
+        """What is confirmed for a session: an operation as it was judged; if that becomes stricter, it asks again."""
+        judged = f"{judgement.level}:{judgement.decision.who}"
+        return f"{self.confirmations.policy}:{ask.operation.name}:{judged}:{identity(ask.caller)}"
 
     async def settle(self, admission: Admission, *, code: str, duration_ms: float, answer: bytes = b"") -> None:
         """Write down how a call ended, and count what it used."""
@@ -214,13 +226,29 @@ class Gatekeeper:
 
     # batches that are kept together
 
-    async def would_ask(self, ask: Ask) -> bool:
-        """Whether a call could not pass without a confirmation that it does not bring; nothing is used up."""
-        judgement = await self._judge(ask, None)
-        asks = judgement.decision.effect is Effect.CONFIRM and not ask.dry_run and not self._is_remembered(ask)
-        if not asks or ask.token is None:
-            return asks
-        return not await self.confirmations.would_redeem(ask, ask.token, Purpose.CONFIRMATION)
+    async def demand(self, ask: Ask, dry_run: DryRun | None = None) -> AqlError | None:
+        """Ask for the confirmation that a call needs and does not bring, or say why the one that it brings is none.
+
+        Nothing runs, and no token is used up; None if no confirmation stands in the way.
+        """
+
+        async def rows() -> int | None:
+            try:
+                return None if dry_run is None else await dry_run()
+            except AqlError:
+                return None  # what it would find may have to be made first, by an operation before it
+
+        judgement = await self._judge(ask, rows, ahead=True)
+        if not self._must_be_confirmed(ask, judgement):
+            return None
+        try:
+            if ask.token is None:
+                await self._is_repeated(ask)
+                return await self._request(ask, judgement)
+            await self.confirmations.check(ask, ask.token, Purpose.CONFIRMATION, _confirmer(judgement))
+        except AqlError as error:
+            return error
+        return None
 
     # an upstream that asks for patience
 
@@ -239,7 +267,7 @@ class Gatekeeper:
         raise AqlError(
             "RATE_LIMIT_EXCEEDED",
             f"API rate limit exceeded: the service behind '{operation}' asked to wait; retry in {wait:.3g} seconds",
-            {"operation": operation, "retry_after_seconds": round(wait, 3)},
+            {"operation": operation, "retry_after_seconds": rounded_up(wait)},
         )
 
     # keeping house
@@ -296,6 +324,11 @@ def _shown_defaults(operation: Operation) -> Mapping[str, object]:
         for parameter in operation.parameters
         if "default" in parameter.schema
     }
+
+
+def _confirmer(judgement: Judgement) -> Who:
+    """Who must have confirmed a call."""
+    return judgement.decision.who if judgement.decision.effect is Effect.CONFIRM else Who.CLIENT
 
 
 def _denial(ask: Ask, judgement: Judgement, trust: Trust) -> AqlError:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from headgate.protocol.errors import AqlError, quoted
 from headgate.protocol.times import timestamp
+from headgate.safety.clock import rounded_up
 from headgate.safety.decisions import Who
 from headgate.store.records import Record
 
@@ -65,6 +66,8 @@ class Grant:
     issued_at: float
     expires_at: float
     cooldown_seconds: float = 0.0
+    lifts: tuple[str, ...] = ()
+    """The pauses that it ends, if it is for a quota."""
     secret_hash: str | None = None
     approved_at: float | None = None
     approved_by: str | None = None
@@ -97,7 +100,9 @@ class Grant:
         """The grant as it is kept, some time beyond its end, so that a late use can be told from an unknown one."""
         value = asdict(self)
         version = value.pop("version")
-        return Record(GRANT, self.id, value, self.binding.adapter, self.expires_at + keep_seconds, version)
+        ends = [self.expires_at, self.consumed_at, self.revoked_at]
+        end = min(end for end in ends if end is not None)
+        return Record(GRANT, self.id, value, self.binding.adapter, end + keep_seconds, version)
 
     @classmethod
     def read(cls, record: Record) -> "Grant":
@@ -112,6 +117,7 @@ class Grant:
                 "binding": Binding(**value["binding"]),
                 "who": Who(value["who"]),
                 "reasons": tuple(value["reasons"]),
+                "lifts": tuple(value.get("lifts", ())),
                 "version": record.version,
             }
         )
@@ -125,6 +131,9 @@ def new_grant(**about: Any) -> tuple[Grant, str | None]:
 
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()
+
+
+_NO_SECRET: Final = _hash("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +155,15 @@ class Presented:
         rest = text.removeprefix(purpose)
         return cls(text, rest[:_ID_LENGTH], rest[_ID_LENGTH:], purpose)
 
-    def opens(self, grant: Grant) -> bool:
-        """Whether it proves the right to a grant; compared in a time that tells nothing of the secret."""
+    def opens(self, grant: Grant | None) -> bool:
+        """Whether it proves the right to a grant; told in a time that says nothing of the secret, or of the grant."""
+        known = (grant.secret_hash if grant else None) or _NO_SECRET
+        is_secret = hmac.compare_digest(_hash(self.secret or ""), known)
+        if grant is None or grant.purpose is not self.purpose:
+            return False
         if self.secret is None:
             return grant.who is Who.PERSON
-        right = self.text.startswith(self.purpose) and self.purpose is grant.purpose and bool(grant.secret_hash)
-        return hmac.compare_digest(_hash(self.secret), grant.secret_hash or _hash("")) and right
+        return is_secret and known is not _NO_SECRET and self.text.startswith(self.purpose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +181,23 @@ class Refusal:
 
 
 def refusal_of(
-    grant: Grant | None, presented: Presented, wanted: Binding, now: float, skew_seconds: float
+    grant: Grant | None,
+    presented: Presented,
+    wanted: Binding,
+    now: float,
+    skew_seconds: float,
+    who: Who = Who.CLIENT,
 ) -> Refusal | None:
     """Why a grant does not give the right to a call, or None if it does (Confirmation Tokens 4.1).
+
+    ``who`` is who must have confirmed.
 
     A token that is unknown, misspelt, revoked, or somebody else's is answered in the same way, since whoever holds it
     must not learn which of these it is.
     """
     token = {"token": quoted(presented.text, "")[1:-1]}
-    if grant is None or not presented.opens(grant) or not _is_callers(grant, wanted) or grant.revoked_at is not None:
+    is_right = presented.opens(grant)
+    if grant is None or not is_right or not _is_callers(grant, wanted) or grant.revoked_at is not None:
         return Refusal("TOKEN_INVALID", "The confirmation token is not valid: call without it to get another", token)
     if now > grant.expires_at + skew_seconds:
         times = {"expired_at": timestamp(grant.expires_at), "current_time": timestamp(now)}
@@ -186,7 +206,7 @@ def refusal_of(
     if grant.consumed_at is not None:
         used = {"consumed_at": timestamp(grant.consumed_at)}
         return Refusal("TOKEN_ALREADY_USED", "The confirmation token was already used: it counts once", token | used)
-    return _not_for_this(grant, wanted, token) or _not_yet(grant, token, now)
+    return _not_for_this(grant, wanted, who, token) or _not_yet(grant, token, now)
 
 
 def _is_callers(grant: Grant, wanted: Binding) -> bool:
@@ -194,7 +214,7 @@ def _is_callers(grant: Grant, wanted: Binding) -> bool:
     return bound.caller == wanted.caller and bound.session in (None, wanted.session)
 
 
-def _not_for_this(grant: Grant, wanted: Binding, token: Mapping[str, object]) -> Refusal | None:
+def _not_for_this(grant: Grant, wanted: Binding, who: Who, token: Mapping[str, object]) -> Refusal | None:
     """What differs between the call that was confirmed and this one."""
     bound = grant.binding
     differences = {
@@ -202,6 +222,7 @@ def _not_for_this(grant: Grant, wanted: Binding, token: Mapping[str, object]) ->
         "operation": bound.operation != wanted.operation,
         "parameters": bound.params_digest != wanted.params_digest,
         "policy": bound.policy != wanted.policy,
+        "who must confirm": who is Who.PERSON and grant.who is not Who.PERSON,
     }
     found = [name for name, differs in differences.items() if differs]
     if not found:
@@ -220,5 +241,5 @@ def _not_yet(grant: Grant, token: Mapping[str, object], now: float) -> Refusal |
     wait = grant.usable_at - now
     if wait > 0:
         message = f"The operation may run {grant.cooldown_seconds:g} seconds after its confirmation: wait, then repeat"
-        return Refusal("RATE_LIMIT_EXCEEDED", message, {**token, "retry_after_seconds": round(wait, 3)})
+        return Refusal("RATE_LIMIT_EXCEEDED", message, {**token, "retry_after_seconds": rounded_up(wait)})
     return None

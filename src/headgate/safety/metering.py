@@ -12,8 +12,9 @@ from headgate.protocol.times import timestamp
 from headgate.protocol.tokens import estimate
 from headgate.safety.asks import Ask, identity
 from headgate.safety.auditing import APPROVED, entry_of
-from headgate.safety.clock import Clock
+from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.confirmations import Confirmations, about_grant
+from headgate.safety.decisions import Who
 from headgate.safety.grants import Grant, Purpose
 from headgate.safety.policy.limits import WINDOWS, ApiLimit, Measure, Quota, price_of
 from headgate.safety.policy.rules import Policy
@@ -68,10 +69,13 @@ class Meter:
 
     def _only_paused(self, full: Sequence[tuple[_Metered, Used]], ask: Ask) -> Quota | None:
         """The first quota that is only paused, if nothing else stands in the way."""
-        for one, held in full:
-            if not isinstance(one, Quota) or _is_exhausted(one, held, self._amount(one, ask)):
-                return None
+        if not all(self._is_paused(one, held, ask) for one, held in full):
+            return None
         return next((one for one, _ in full if isinstance(one, Quota)), None)
+
+    def _is_paused(self, one: _Metered, held: Used, ask: Ask) -> bool:
+        """Whether what is full is a quota that a confirmation would lift."""
+        return isinstance(one, Quota) and not _is_exhausted(one, held, self._amount(one, ask))
 
     def _limit_charge(self, limit: ApiLimit) -> Charge:
         return Charge(f"{self.adapter}:limit:{limit.key}", WINDOWS[limit.window], 1, limit.limit)
@@ -97,14 +101,14 @@ class Meter:
     # going on beyond a pause
 
     async def _go_on(self, ask: Ask, quotas: Iterable[Quota]) -> None:
-        """Use a token that lifts the pause of the quotas that this call meets, for as long as a window lasts."""
-        await self.confirmations.redeem(
+        """Use a token: it lifts the pauses that it was given for, each for as long as its window lasts."""
+        used = await self.confirmations.redeem(
             ask, ask.quota_token or "", Purpose.QUOTA, lambda grant: [self._used(ask, grant)]
         )
         now = self.clock()
         for quota in quotas:
-            if quota.pause is not None:
-                key = self._key(quota, ask)
+            key = self._key(quota, ask)
+            if key in used.lifts:
                 await self.store.remove(_CONTINUED, key)
                 await self.store.insert(Record(_CONTINUED, key, {}, self.adapter, now + WINDOWS[quota.window]))
 
@@ -118,7 +122,9 @@ class Meter:
     # what the caller is told
 
     async def _refusal(self, ask: Ask, full: Sequence[tuple[_Metered, Used]], now: float) -> AqlError:
-        one, held = max(full, key=lambda pair: pair[1].retry_after or 0)
+        paused = [one for one, held in full if self._is_paused(one, held, ask)]
+        others = [pair for pair in full if pair[0] not in paused]
+        one, held = max(others or full, key=lambda pair: pair[1].retry_after or 0)
         wait = held.retry_after or 0.0
         resets = {} if wait == float("inf") else {"resets_at": timestamp(now + wait)}
         if isinstance(one, ApiLimit):
@@ -127,7 +133,7 @@ class Meter:
                 "remaining": max(0, one.limit - held.amount),
                 "window": one.window,
                 **resets,
-                "retry_after_seconds": round(wait, 3),
+                "retry_after_seconds": rounded_up(wait),
             }
             said = f"API rate limit exceeded: {one.limit} in a {one.window}; retry in {wait:.3g} seconds"
             return AqlError("RATE_LIMIT_EXCEEDED", said, details)
@@ -140,7 +146,10 @@ class Meter:
                 "RATE_LIMIT_QUOTA_EXHAUSTED", f"Quota exhausted: {one.metric}", {**figures, **stop, **resets}
             )
         message = f"Quota pause threshold reached: {one.metric}"
-        handle = await self.confirmations.pause(ask, one.who, message)
+        quotas = [quota for quota in paused if isinstance(quota, Quota)]
+        who = Who.PERSON if any(quota.who is Who.PERSON for quota in quotas) else Who.CLIENT
+        lifts = tuple(self._key(quota, ask) for quota in quotas)
+        handle = await self.confirmations.pause(ask, who, message, lifts)
         pause = {"pause_threshold": one.shown(one.pause or 0)}
         return AqlError("RATE_LIMIT_QUOTA_PAUSE", message, {**figures, **pause, **stop, **resets, **handle})
 
