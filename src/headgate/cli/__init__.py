@@ -22,6 +22,9 @@ app.command("headgate.cli.serve:serve", name="serve", help="Serve an adapter ove
 app.command("headgate.cli.call:call", name="call", help="Call one operation of an adapter or a running server.")
 app.command("headgate.cli.ops:ops", name="ops", help="Show what an adapter or a running server offers.")
 app.command("headgate.cli.index:index", name="index", help="Make a text index for a collection of a database.")
+app.command("headgate.cli.audit:audit", name="audit", help="Show the audit, verify it, or move old rows to a file.")
+app.command("headgate.cli.approvals:approvals", name="approvals", help="See what waits for a person, and decide.")
+app.command("headgate.cli.trust:trust", name="trust", help="See how far adapters are trusted, or change it.")
 app.command("headgate.cli.policy:policy", name="policy", help="Try a policy, or check it against a source.")
 app.register_install_completion_command(help="Install completion for this shell (bash, zsh or fish).")
 

@@ -15,6 +15,7 @@ from headgate.cli.exits import UNREACHABLE, USAGE
 from headgate.client.targets import TargetError, only
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError
+from headgate.store.interface import StoreError
 
 __all__ = ["complain", "console", "guarded", "is_coloured", "print_json", "print_line", "told"]
 
@@ -83,11 +84,11 @@ def guarded(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """Run a command's work; what is known to go wrong becomes one line and an exit code."""
     try:
         return anyio.run(work)
-    except (SettingError, AdapterError, TargetError) as error:
+    except (SettingError, AdapterError, TargetError, StoreError) as error:
         return _report(error)
     except BaseExceptionGroup as group:
         alone = only(group)
-        if isinstance(alone, SettingError | AdapterError | TargetError):
+        if isinstance(alone, SettingError | AdapterError | TargetError | StoreError):
             return _report(alone)
         raise
 
