@@ -8,12 +8,17 @@ from tests.databases import Server
 
 
 @pytest.fixture(
-    params=[
-        pytest.param(kind, marks=pytest.mark.xdist_group(f"processes on {kind}")) for kind in ("sqlite", "postgresql")
-    ]
+    scope="module",
+    params=[pytest.param(kind, marks=pytest.mark.xdist_group(f"many on {kind}")) for kind in ("sqlite", "postgresql")],
 )
-def state(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The URL of an empty store of each kind that several processes can share."""
+def shared_server(request: pytest.FixtureRequest) -> Server:
+    """Each kind of database that several processes can share, in turn."""
     server: Server = request.getfixturevalue(request.param)
-    with server.fresh() as made:
+    return server
+
+
+@pytest.fixture
+def state(shared_server: Server) -> Iterator[str]:
+    """The URL of an empty store of each kind."""
+    with shared_server.fresh() as made:
         yield made.url
