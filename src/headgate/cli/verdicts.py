@@ -147,7 +147,10 @@ class Result:
         case = self.case
         who = case.caller.subject or case.caller.client_id or "anonymous"
         verdict = "ok" if self.is_expected else "FAILED"
-        return verdict, case.title, who, self.expected, self.decision.effect, self.decision.rule
+        return (
+            *(verdict, str(case.number), case.operation, who),
+            *(self.expected, self.decision.effect, self.decision.rule),
+        )
 
     def wire(self) -> dict[str, object]:
         """The same for programs."""
@@ -177,10 +180,11 @@ def show_cases(results: Sequence[Result], warnings: Sequence[str], raw: bool) ->
 
 def _table(results: Sequence[Result]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("", "case", "caller", "expected", "got", "decided by"):
-        table.add_column(column)
+    for column in ("", "case", "operation", "caller", "expected", "got", "decided by"):
+        table.add_column(column, overflow="fold")
     for one in results:
-        verdict, title, who, expected, got, rule = map(escape, one.row())
+        verdict, *said, _, rule = map(escape, one.row())
         colour = "green" if one.is_expected else "red"
-        table.add_row(f"[{colour}]{verdict}[/]", title, who, expected, _coloured(got, one.decision.effect), rule)
+        got = _coloured(one.decision.effect, one.decision.effect)
+        table.add_row(f"[{colour}]{verdict}[/]", *said, got, rule)
     return table

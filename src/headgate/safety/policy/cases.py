@@ -20,13 +20,18 @@ _MOST_ROWS: Final = 10**12
 class Case:
     """One call, what is expected of it, and by which rule if that matters."""
 
-    title: str
+    number: int
     operation: str
     params: Mapping[str, object]
     caller: Caller
     affected_rows: int | None
     expect: Effect
     rule: str = ""
+
+    @property
+    def title(self) -> str:
+        """Where it stands in its file."""
+        return f"case {self.number} ({named(self.operation)})"
 
 
 def read_cases(path: Path | str) -> tuple[Case, ...]:
@@ -40,18 +45,13 @@ def read_cases(path: Path | str) -> tuple[Case, ...]:
 
 
 def _cases(content: object, place: Place) -> tuple[Case, ...]:
-    return tuple(_case(one, place.below(_title(one, number))) for number, one in subtables(content, place, "case"))
+    return tuple(_case(one, number, place) for number, one in subtables(content, place, "case"))
 
 
-def _title(content: object, number: int) -> str:
-    operation = content.get("operation") if isinstance(content, Mapping) else None
-    return f"case {number} ({named(operation)})" if isinstance(operation, str) else f"case {number}"
-
-
-def _case(content: object, place: Place) -> Case:
-    table = Table(content, place, _KEYS, ("operation", "expect"))
+def _case(content: object, number: int, place: Place) -> Case:
+    table = Table(content, place.below(f"case {number}"), _KEYS, ("operation", "expect"))
     return Case(
-        title=place.words,
+        number=number,
         operation=table.take("operation", text, ""),
         params=table.take("params", _params, {}),
         caller=_caller(table),

@@ -12,6 +12,7 @@ from headgate.safety.policy.tables import (
     Reader,
     Table,
     each,
+    filled,
     flag,
     kind_of,
     named,
@@ -43,7 +44,7 @@ def read_when(table: Table) -> Iterator[Condition]:
         if all(path.split(".")):
             yield from _conditions(path, said, here, _OPERANDS)
         else:
-            here.note("this must be the name of a parameter, or several names with a dot between two")
+            here.note("this must be a name, or several with a dot between two")
 
 
 def read_affected_rows(table: Table) -> Iterator[Condition]:
@@ -67,7 +68,7 @@ def _conditions(path: str, said: object, place: Place, operands: Operands) -> It
 
 def _condition(path: str, operator: str, operand: object, place: Place, operands: Operands) -> Iterator[Condition]:
     if operator not in operands:
-        place.note(f"{unknown(operator, list(operands))}{_inside(path, operator, operands)}")
+        place.note(f"{unknown(operator, list(operands))}{_inside(path, operator) if PRESENT in operands else ''}")
         return
     try:
         yield Condition(path, operator, operands[operator](operand))
@@ -75,9 +76,9 @@ def _condition(path: str, operator: str, operand: object, place: Place, operands
         place.note(*mistake.sentences)
 
 
-def _inside(path: str, name: str, operands: Operands) -> str:
+def _inside(path: str, name: str) -> str:
     """How to write a path; TOML makes tables of one that is not in quotes."""
-    return f"; if it is a parameter within '{path}', write \"{path}.{name}\" in quotes" if PRESENT in operands else ""
+    return f" (for a parameter inside {named(path)}, write {named(f'{path}.{name}')} as one key in quotes)"
 
 
 def _scalar(value: object) -> Scalar:
@@ -109,9 +110,7 @@ def _expression(value: object) -> Operand:
 def _filled(value: object) -> Sequence[object]:
     if not isinstance(value, list):
         raise Mistake(f"this must be a list, not {kind_of(value)}")
-    if not value:
-        raise Mistake("this list is empty: fill it, or leave the key out")
-    return value
+    return filled(value)
 
 
 def _values(value: object) -> Operand:

@@ -40,6 +40,8 @@ def _reason(expression: str) -> str:
     """The usual engine explains itself better; what only it takes is what ours refuses on purpose."""
     try:
         re.compile(expression)
-    except (re.error, RecursionError, OverflowError) as error:
-        return f"it is not a regular expression ({error})"
-    return "it cannot be used: leave out look-around, back-references, \\A, \\Z and large counts of repetition"
+    except re.error as error:
+        return f"it is not a regular expression ({error.msg}, position {error.pos})"
+    except (RecursionError, OverflowError):
+        pass
+    return "it cannot be used: leave out look-around, back-references, \\A, \\Z and large counts"

@@ -117,7 +117,7 @@ def _millionths(*, above: bool) -> Reader[int]:
         number(0, _MOST, above=above)(value)
         exact = Decimal(str(value)) * MICRO
         if exact != exact.to_integral_value():
-            raise Mistake(f"{value} is finer than a millionth, and costs are counted in millionths")
+            raise Mistake(f"{value} is finer than a millionth, in which costs are counted")
         return int(exact)
 
     return read

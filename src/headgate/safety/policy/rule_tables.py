@@ -13,14 +13,12 @@ from headgate.safety.policy.tables import (
     Mistake,
     Place,
     Table,
-    each,
     flag,
-    kind_of,
     named,
     one_of,
+    one_or_more,
     subtables,
     text,
-    texts,
 )
 
 __all__ = ["operation_patterns", "patterns", "read_rules"]
@@ -52,7 +50,7 @@ def _rule(content: object, number: int, place: Place, taken: dict[str, int]) -> 
     effect = table.take("decision", one_of(list(Effect)), None)
     for key in _ONLY_CONFIRM:
         if key in table and effect in (Effect.ALLOW, Effect.DENY):
-            here.key(key).note(f'this is only for a rule with decision = "confirm", and here it is "{effect}"')
+            here.key(key).note(f'this is only for decision = "confirm", and here it is "{effect}"')
     return Rule(
         name=name,
         effect=effect or Effect.DENY,
@@ -63,7 +61,7 @@ def _rule(content: object, number: int, place: Place, taken: dict[str, int]) -> 
         conditions=tuple(read_when(table)),
         affected_rows=tuple(read_affected_rows(table)),
         who=table.take("confirm", one_of(list(Who)), Who.CLIENT),
-        remember=table.take("remember", _remember, False),
+        remember=table.take("remember", one_of((_SESSION,)), "") == _SESSION,
         reason=table.take("reason", text, ""),
         optional=table.take("optional", flag, False),
     )
@@ -79,14 +77,8 @@ def _rule_name(value: object) -> str:
     if not name.isprintable() or len(name) > _LONGEST_NAME:
         raise Mistake(f"a name is one line of {_LONGEST_NAME} characters or fewer, for people and for the audit")
     if name == DEFAULT_RULE:
-        raise Mistake("this is what the default itself is called: choose another name")
+        raise Mistake("this is how the default itself is called: choose another name")
     return name
-
-
-def _remember(value: object) -> bool:
-    if value != _SESSION:
-        raise Mistake(f'this must be "{_SESSION}", or be left out, and is {kind_of(value)}')
-    return True
 
 
 # patterns
@@ -94,7 +86,7 @@ def _remember(value: object) -> bool:
 
 def patterns(value: object) -> Patterns:
     """One pattern, or a list of them; a ``!`` before one takes out what it matches."""
-    return Patterns(each(_pattern, list(texts(value))))
+    return Patterns(one_or_more(_pattern)(value))
 
 
 def _pattern(value: object) -> str:
@@ -103,13 +95,15 @@ def _pattern(value: object) -> str:
     if pattern != pattern.strip() or body != body.strip():
         raise Mistake(f"{named(pattern)} has a space before or after it, which no name has: take it out")
     if not body or body.startswith(NOT):
-        raise Mistake(f"{named(pattern)} is no pattern: write one '!' and then what to take out, such as '!delete_*'")
+        raise Mistake(
+            f"{named(pattern)} is no pattern: write one '!' and then the pattern to take out, such as '!delete_*'"
+        )
     return pattern
 
 
 def operation_patterns(value: object) -> Patterns:
     """Patterns over the names of operations."""
-    return Patterns(each(_operation_pattern, list(texts(value))))
+    return Patterns(one_or_more(_operation_pattern)(value))
 
 
 def _operation_pattern(value: object) -> str:
@@ -125,7 +119,7 @@ def _operation_pattern(value: object) -> str:
 
 
 def _callers(value: object) -> Patterns:
-    return Patterns(each(_caller, list(texts(value))))
+    return Patterns(one_or_more(_caller)(value))
 
 
 def _caller(value: object) -> str:
@@ -136,9 +130,7 @@ def _caller(value: object) -> str:
         if not rest or rest != rest.strip():
             raise Mistake(f"{named(pattern)} names nobody: write '{kind}:' and the name of a {kind} right after it")
     elif colon and (near := nearest(kind, ["scope", "client"], 1)):
-        raise Mistake(
-            f"{named(pattern)} is neither a {near[0]} nor likely a name{did_you_mean([near[0] + ':' + rest])}"
-        )
+        raise Mistake(f"{named(pattern)} is likely no name{did_you_mean([f'{near[0]}:{rest}'])}")
     elif _is_nearly_anonymous(body):
         raise Mistake(f"{named(pattern)} is likely no name{did_you_mean([_ANONYMOUS])}")
     return pattern
@@ -151,4 +143,4 @@ def _is_nearly_anonymous(name: str) -> bool:
 
 
 def _categories(value: object) -> frozenset[Category]:
-    return frozenset(each(one_of(list(Category), any_case=True), list(texts(value))))
+    return frozenset(one_or_more(one_of(list(Category), any_case=True))(value))

@@ -10,7 +10,19 @@ from headgate.safety.policy.limits import WINDOWS
 from headgate.safety.policy.patterns import NOT, Patterns
 from headgate.safety.policy.rule_tables import operation_patterns
 from headgate.safety.policy.rules import AuditSettings, Confirmation, Escalation, Policy
-from headgate.safety.policy.tables import Mistake, Place, Table, each, flag, named, number, one_of, text, texts, whole
+from headgate.safety.policy.tables import (
+    Mistake,
+    Place,
+    Table,
+    flag,
+    named,
+    number,
+    one_of,
+    one_or_more,
+    text,
+    texts,
+    whole,
+)
 
 __all__ = ["note_unusable_cooldowns", "read_audit", "read_confirmation", "read_danger", "read_escalation"]
 
@@ -121,7 +133,7 @@ def read_escalation(content: object, place: Place) -> Escalation:
 
 
 def _levels(value: object) -> frozenset[DangerLevel]:
-    levels = frozenset(each(one_of(list(DangerLevel)), texts(value)))
+    levels = frozenset(one_or_more(one_of(list(DangerLevel)))(value))
     if DangerLevel.FORBIDDEN in levels:
         raise Mistake("'forbidden' is the highest level already: leave it out")
     return levels

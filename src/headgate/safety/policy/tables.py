@@ -13,15 +13,18 @@ __all__ = [
     "Place",
     "Reader",
     "Table",
+    "each",
+    "filled",
     "flag",
-    "is_whole",
     "kind_of",
     "named",
     "number",
     "one_of",
+    "one_or_more",
     "subtables",
     "text",
     "texts",
+    "unknown",
     "whole",
 ]
 
@@ -167,34 +170,43 @@ def flag(value: object) -> bool:
     return value
 
 
+def one_or_more(reader: Reader[T]) -> Reader[tuple[T, ...]]:
+    """One text, or a list of some, each read for itself."""
+
+    def read(value: object) -> tuple[T, ...]:
+        if isinstance(value, str):
+            return (reader(value),)
+        if not isinstance(value, list):
+            raise Mistake(f"this must be a text or a list of texts, not {kind_of(value)}")
+        return each(reader, filled(value))
+
+    return read
+
+
 def texts(value: object) -> tuple[str, ...]:
     """One text, or a list of one or more."""
-    if isinstance(value, str):
-        return (text(value),)
-    if not isinstance(value, list):
-        raise Mistake(f"this must be a text or a list of texts, not {kind_of(value)}")
+    return one_or_more(text)(value)
+
+
+def filled(value: list[object]) -> list[object]:
+    """A list with something in it."""
     if not value:
         raise Mistake("this list is empty: fill it, or leave the key out")
-    return each(text, value)
+    return value
 
 
 def each(reader: Reader[T], values: Sequence[object]) -> tuple[T, ...]:
     """All of a list, or all that is wrong in it."""
     found: list[T] = []
     wrong: list[str] = []
-    for number_, value in enumerate(values, 1):
+    for place, value in enumerate(values, 1):
         try:
             found.append(reader(value))
         except Mistake as mistake:
-            wrong += (f"item {number_}: {one}" for one in mistake.sentences)
+            wrong += (f"item {place}: {one}" for one in mistake.sentences)
     if wrong:
         raise Mistake(*wrong)
     return tuple(found)
-
-
-def is_whole(value: object) -> bool:
-    """Whether it is an integer; true and false are none."""
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def whole(lowest: int, highest: int | None = None) -> Reader[int]:
