@@ -10,7 +10,7 @@ import anyio
 
 from headgate.store.interface import StoreError
 
-__all__ = ["PATIENCE_SECONDS", "Driver", "Row", "Transaction", "Unkeepable", "Words", "in_thread", "lasting_reason"]
+__all__ = ["PATIENCE_SECONDS", "Driver", "Row", "Transaction", "Unkeepable", "Words", "in_thread", "one_line"]
 
 T = TypeVar("T")
 
@@ -104,6 +104,6 @@ async def _until_done(future: asyncio.Future[Any]) -> None:
         raise cancelled
 
 
-def lasting_reason(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """What a driver says, in one line."""
     return " ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")

@@ -10,6 +10,7 @@ import anyio.to_thread
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 
 from headgate.store.drivers.base import (
     PATIENCE_SECONDS,
@@ -18,7 +19,7 @@ from headgate.store.drivers.base import (
     Unkeepable,
     Words,
     in_thread,
-    lasting_reason,
+    one_line,
 )
 from headgate.store.interface import StoreError
 from headgate.store.schema import prepare
@@ -95,8 +96,13 @@ class _Connection:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it is of no more use."""
+        """Whether the server is no longer at the other end."""
         return self._raw.closed
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the next transaction can begin."""
+        return self._raw.info.transaction_status is TransactionStatus.IDLE
 
     def change(self, sql: str, **values: object) -> int:
         """Run a statement; how many rows it has changed."""
@@ -142,7 +148,7 @@ class _Connection:
             return action()
         except psycopg.OperationalError as error:
             if self.is_lost:
-                raise _Lost(lasting_reason(error)) from None
+                raise _Lost(one_line(error)) from None
             raise
 
     def _commit(self) -> None:
@@ -150,7 +156,7 @@ class _Connection:
             self._raw.execute("COMMIT")
         except psycopg.OperationalError as error:
             if self.is_lost:
-                raise _InDoubt(lasting_reason(error)) from None
+                raise _InDoubt(one_line(error)) from None
             raise
 
     def close(self) -> None:
@@ -210,10 +216,10 @@ class PostgresqlDriver:
                 self._is_prepared = True
             return connection.transact(work, writes)
         finally:
-            if connection.is_lost:
-                connection.close()
-            else:
+            if connection.is_usable:
                 self._idle.append(connection)
+            else:
+                connection.close()
 
     def _taken(self) -> _Connection:
         try:
@@ -243,7 +249,7 @@ class PostgresqlDriver:
     def _safe(self, error: BaseException) -> str:
         """What was said, without the secrets that it may repeat."""
         said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-        text = said or lasting_reason(error)
+        text = said or one_line(error)
         for name in _SECRETS:
             if secret := self._settings.get(name):
                 text = text.replace(str(secret), "***")

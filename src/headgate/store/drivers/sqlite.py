@@ -16,7 +16,7 @@ from headgate.store.drivers.base import (
     Unkeepable,
     Words,
     in_thread,
-    lasting_reason,
+    one_line,
 )
 from headgate.store.interface import StoreError
 from headgate.store.schema import prepare
@@ -150,9 +150,9 @@ def _replacing(raw: bytes) -> str:
 
 def _told(error: Exception, where: str) -> StoreError:
     if not isinstance(error, sqlite3.Error) or isinstance(error, sqlite3.DataError):
-        return Unkeepable(f"A value cannot be kept: {lasting_reason(error)}")
+        return Unkeepable(f"A value cannot be kept: {one_line(error)}")
     reason = _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-    return StoreError(f"{where} {reason}" if reason else f"{where} fails: {lasting_reason(error)}")
+    return StoreError(f"{where} {reason}" if reason else f"{where} fails: {one_line(error)}")
 
 
 class MemoryDriver:
@@ -239,7 +239,7 @@ class SqliteDriver:
         return await in_thread(self._thread, lambda: self._result(job))
 
     def _result(self, job: _Job[T]) -> T:
-        if not job.is_done:  # then it is the first of those that wait
+        while not job.is_done:
             self._do_next()
         return job.result()
 
