@@ -139,6 +139,8 @@ def _show(answer: Envelope, *, whole: bool) -> int:
         return OK
     error = answer.get("error") or {}
     complain(f"{error.get('code')}: {error.get('message')}")
+    if answer.get("confirmation"):
+        complain(f"{answer['confirmation'].get('message')} Add --yes to confirm it, or call on a terminal to be asked.")
     for problem in (error.get("details") or {}).get("problems", ())[1:]:
         complain(f"{problem['code']}: {problem['message']}")
     return FAILED

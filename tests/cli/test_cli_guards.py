@@ -1,0 +1,215 @@
+"""What guards a source on the command line: a policy, a trust, a state; and nothing starts if one of them is wrong."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import Shell
+
+STORE = '''
+from headgate import Adapter
+
+shop = Adapter("shop")
+gone = []
+
+@shop.read
+async def list_users() -> list[str]:
+    """All users."""
+    return ["ada", "bob"]
+
+@shop.delete
+async def delete_user(user: str, amount: int = 1) -> list[str]:
+    """Remove a user."""
+    gone.append(user)
+    return gone
+
+@shop.delete
+async def drop_users() -> None:
+    """Remove everybody."""
+'''
+
+CONFIRMED = "CONFIRMATION_REQUIRED"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    (tmp_path / "shop.py").write_text(STORE)
+    return tmp_path
+
+
+def source(folder: Path) -> str:
+    return f"{folder / 'shop.py'}:shop"
+
+
+MISTAKES: dict[str, tuple[str, list[str]]] = {
+    "a typo in a key": (
+        '[[rule]]\nname = "x"\ndecision = "deny"\noperatons = "list_users"\n',
+        ["operatons", "operations"],
+    ),
+    "a typo in a decision": ('[[rule]]\nname = "x"\ndecision = "denny"\n', ["denny", "deny"]),
+    "a bad pattern": (
+        '[[rule]]\nname = "x"\ndecision = "deny"\noperations = "delete_user"\nwhen = { user = { matches = "(" } }\n',
+        ["'x'", "matches"],
+    ),
+    "a wrong type": ('[[rule]]\nname = "x"\ndecision = "deny"\noperations = 5\n', ["operations", "5"]),
+    "a truth for a number": ('[[api_limit]]\nscope = "global"\nlimit = true\nwindow = "minute"\n', ["limit"]),
+    "an unknown operation": (
+        '[[rule]]\nname = "x"\ndecision = "deny"\noperations = "delete_usr"\n',
+        ["delete_usr", "Did you mean 'delete_user'"],
+    ),
+    "a pattern that matches nothing": (
+        '[[rule]]\nname = "keep"\ndecision = "deny"\noperations = "remove_*"\n',
+        ["remove_*", "keep"],
+    ),
+    "an unknown parameter": (
+        '[[rule]]\nname = "x"\ndecision = "deny"\noperations = "delete_user"\nwhen = { amuont = 5 }\n',
+        ["amuont", "amount"],
+    ),
+    "an empty file": ("", ["policy.toml"]),
+    "no TOML": ("[[rule\n", ["policy.toml", "line 1"]),
+    "an unknown trust": ('trust = "validatd"\n', ["validatd", "validated"]),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), MISTAKES.values(), ids=MISTAKES)
+@pytest.mark.parametrize("command", ["serve", "call"])
+def test_a_mistake_in_a_policy_keeps_everything_from_starting(
+    shell: Shell, shop: Path, command: str, text: str, said: list[str]
+) -> None:
+    policy = shop / "policy.toml"
+    policy.write_text(text)
+    words = ["serve", source(shop)] if command == "serve" else ["call", "list_users", "-s", source(shop)]
+    done = shell(*words, "--policy", str(policy), "--state", "memory:")
+    assert done.code == 2
+    assert done.out == ""
+    assert "policy.toml" in done.err
+    for word in said:
+        assert word in done.err
+
+
+@pytest.mark.parametrize("kind", ["missing", "a folder", "not UTF-8"])
+def test_a_policy_that_cannot_be_read_keeps_everything_from_starting(shell: Shell, shop: Path, kind: str) -> None:
+    policy = shop / "policy.toml"
+    if kind == "a folder":
+        policy.mkdir()
+    elif kind == "not UTF-8":
+        policy.write_bytes(b"trust = '\xff\xfe'\n")
+    done = shell("serve", source(shop), "--policy", str(policy), "--state", "memory:")
+    assert done.code == 2
+    assert "policy.toml" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--trust", "validatd"], "Did you mean 'validated'"),
+        (["--state", "postgre://x/y"], "postgres"),
+        (["--state", "memory:x"], "memory:"),
+        (["--state", "."], "."),
+    ],
+    ids=["trust", "a misspelt scheme", "a name for memory", "a folder"],
+)
+def test_a_wrong_trust_or_state_keeps_everything_from_starting(
+    shell: Shell, shop: Path, options: list[str], said: str
+) -> None:
+    done = shell("serve", source(shop), *options)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_state_that_is_no_database_is_left_alone(shell: Shell, shop: Path) -> None:
+    file = shop / "notes.db"
+    file.write_text("these are my notes, and no database " * 50)
+    before = file.read_bytes()
+    done = shell("call", "list_users", "-s", source(shop), "--state", str(file))
+    assert done.code == 2
+    assert "notes.db" in done.err
+    assert file.read_bytes() == before
+
+
+def test_what_must_be_confirmed_waits_where_nobody_can_be_asked(shell: Shell, shop: Path) -> None:
+    done = shell("call", "delete_user", "user=ada", "-s", source(shop), "--state", "memory:")
+    assert (done.code, done.out) == (1, "")
+    assert CONFIRMED in done.err
+    assert 'delete_user(user="ada")?' in done.err
+    assert "--yes" in done.err
+
+
+def test_yes_confirms(shell: Shell, shop: Path) -> None:
+    done = shell("call", "delete_user", "user=ada", "-s", source(shop), "--state", "memory:", "--yes")
+    assert (done.code, json.loads(done.out)) == (0, ["ada"])
+
+
+def test_what_is_denied_is_denied_with_yes_too(shell: Shell, shop: Path) -> None:
+    done = shell("call", "drop_users", "-s", source(shop), "--state", "memory:", "--yes")
+    assert done.code == 1
+    assert "PERMISSION_DANGER_LEVEL_DENIED" in done.err
+
+
+def test_trust_decides_whether_it_asks(shell: Shell, shop: Path) -> None:
+    state = ["--state", "memory:"]
+    trusted = shell("call", "delete_user", "user=ada", "-s", source(shop), "--trust", "community_reviewed", *state)
+    assert trusted.code == 0
+    untested = shell("call", "list_users", "-s", source(shop), "--trust", "untested", *state)
+    assert untested.code == 1
+    assert "PERMISSION_TRUST_LEVEL_INSUFFICIENT" in untested.err
+
+
+def test_trust_on_record_counts_until_an_option_says_otherwise(shell: Shell, shop: Path) -> None:
+    state = ["--state", str(shop / "state.db")]
+    raised = shell("trust", "shop", "--set", "community_reviewed", "--reason", "reviewed", *state)
+    assert raised.code == 0, raised.err
+    delete = ["call", "delete_user", "user=ada", "-s", source(shop), *state]
+    assert shell(*delete).code == 0
+    assert CONFIRMED in shell(*delete, "--trust", "validated").err
+    rows = [
+        json.loads(line) for line in shell("audit", "--format", "jsonl", "--event", "trust", *state).out.splitlines()
+    ]
+    assert [row["details"]["to"] for row in rows] == ["community_reviewed", "validated"]
+
+
+def test_a_configuration_names_source_state_and_policy(shell: Shell, shop: Path) -> None:
+    (shop / "headgate.toml").write_text(
+        f'source = "{source(shop)}"\nstate = "state.db"\n\n'
+        '[[policy.rule]]\nname = "nobody lists"\ndecision = "deny"\noperations = "list_users"\nreason = "No."\n'
+    )
+    done = shell("call", "list_users", "-s", "headgate.toml", cwd=shop)
+    assert done.code == 1
+    assert "PERMISSION_DENIED" in done.err
+    with sqlite3.connect(shop / "state.db") as state:
+        assert state.execute("SELECT count(*) FROM audit").fetchone() == (1,)
+    state.close()
+
+
+def test_a_configuration_may_name_a_policy_file_beside_it(shell: Shell, shop: Path) -> None:
+    (shop / "rules.toml").write_text('[[rule]]\nname = "nobody lists"\ndecision = "deny"\noperations = "list_users"\n')
+    (shop / "headgate.toml").write_text(f'source = "{source(shop)}"\nstate = "memory:"\npolicy = "rules.toml"\n')
+    done = shell("call", "list_users", "-s", str(shop / "headgate.toml"))
+    assert "nobody lists" in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('sorce = "x.db"\n', "Did you mean 'source'"),
+        ('state = "memory:"\n', "names no source"),
+        ("source = 5\n", "'source'"),
+        ("source = \n", "not TOML"),
+        ('source = "{source}"\n[policy]\nrules = []\n', "rules"),
+    ],
+    ids=["a typo", "no source", "a wrong type", "no TOML", "a mistake in its policy"],
+)
+def test_a_mistake_in_a_configuration_is_said(shell: Shell, shop: Path, text: str, said: str) -> None:
+    (shop / "headgate.toml").write_text(text.replace("{source}", source(shop)))
+    done = shell("serve", str(shop / "headgate.toml"))
+    assert done.code == 2
+    assert said in done.err
+    assert "headgate.toml" in done.err or "policy" in done.err
+
+
+def test_what_guards_a_server_cannot_be_chosen_by_who_calls_it(shell: Shell) -> None:
+    done = shell("call", "list_users", "-s", "http://127.0.0.1:1/mcp", "--trust", "certified")
+    assert done.code == 2
+    assert "a server has its own" in done.err
