@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headgate.protocol.adapter_errors import AdapterError
     from headgate.protocol.categories import Category
     from headgate.protocol.concurrency import Concurrency
+    from headgate.protocol.danger import Danger, DangerLevel, Trust
     from headgate.protocol.errors import (
         AqlError,
         Conflict,
@@ -51,6 +52,8 @@ __all__ = [
     "Concurrency",
     "Conflict",
     "Context",
+    "Danger",
+    "DangerLevel",
     "DatabaseOptions",
     "Denied",
     "Deprecated",
@@ -73,6 +76,7 @@ __all__ = [
     "Relationship",
     "Session",
     "SqlSettings",
+    "Trust",
     "Unavailable",
     "VersionMismatch",
     "__version__",
@@ -96,6 +100,7 @@ _HOMES = {
     "headgate.engine.pipeline": ("Engine", "EngineOptions"),
     "headgate.protocol.categories": ("Category",),
     "headgate.protocol.concurrency": ("Concurrency",),
+    "headgate.protocol.danger": ("Danger", "DangerLevel", "Trust"),
     "headgate.protocol.errors": (
         "AqlError",
         "Conflict",
