@@ -7,13 +7,13 @@ from typing import Final
 import anyio
 
 from headgate.adapter.introspection import CONFIRMATION_TOKEN
+from headgate.adapter.masking import masked
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.engine.stages import NO_CONTROLS, Call, Controls, Scope
 from headgate.protocol.errors import AqlError, ErrorDetail
 from headgate.protocol.requests import Request, json_type
 from headgate.safety.asks import Ask
 from headgate.safety.gatekeeper import Admission, Gatekeeper
-from headgate.store.interface import StoreError
 
 __all__ = [
     "CONFIRMATION",
@@ -92,7 +92,7 @@ async def settle(
     with anyio.CancelScope(shield=True):
         try:
             await gatekeeper.settle(admission, code=code, duration_ms=duration_ms, answer=answer)
-        except StoreError:  # the work is done: the caller must have its answer, and the operator must know
+        except Exception:  # noqa: BLE001  # the work is done: the caller must have its answer, and the operator must know
             _LOG.exception("the end of %s could not be written down", admission.ask.request_id)
 
 
@@ -105,5 +105,6 @@ def respect(gatekeeper: Gatekeeper, operation: Operation, error: ErrorDetail) ->
 
 def what_would_happen(call: Call) -> dict[str, object]:
     """The answer of a dry run where the function itself cannot try: what would be called, and that it may be."""
-    given = {name: value for name, value in call.given.items() if name != DRY_RUN}
+    shown = masked(call.operation, call.given)
+    given = {name: value for name, value in shown.items() if name != DRY_RUN}
     return {"dry_run": True, "affected": None, "would_run": {"operation": call.operation.name, "params": given}}
