@@ -1,0 +1,366 @@
+"""The policies of the page "Keeping an agent in bounds": each does what it promises, and the page shows what is."""
+
+import json
+import re
+import shlex
+import subprocess
+import tomllib
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from headgate import Adapter, mcp_server, sql_adapter
+from headgate.adapter.context import Caller
+from headgate.cli.audit_filters import EVENTS
+from headgate.cli.audit_rows import Format
+from headgate.engine.events import Decided, Event
+from headgate.protocol.danger import DangerLevel, Trust
+from headgate.safety.danger import PATTERNS
+from headgate.safety.policy import reading, rule_tables, setting_tables
+from headgate.safety.policy.cases import Case, read_cases
+from headgate.safety.policy.checking import check_policy
+from headgate.safety.policy.conditions import OPERATORS, PRESENT
+from headgate.safety.policy.reading import policy_from, read_policy
+from headgate.safety.trust import MATRIX
+from headgate.server.addresses import Address
+from headgate.server.auth import StaticToken, StaticTokens
+from headgate.server.http import Access, http_app
+from headgate.sources.bookshop import build_bookshop
+from headgate.sources.modules import load_adapter
+from tests.cli.commands import Shell
+from tests.server.processes import HEADGATE, PATIENCE, environment, serve_http
+from tests.shown import Block, Exchange, Typed, blocks, exchanges, masked, same, typed
+from tests.support import ROOT
+
+EXAMPLES = ROOT / "examples"
+POLICIES = sorted((EXAMPLES / "policies").glob("*.toml"))
+PAGE = ROOT / "docs" / "bounds.md"
+DEPLOYMENTS = "deployments.py:deployments"
+SOURCES = {"never-touch-production": DEPLOYMENTS, "spend-at-most": DEPLOYMENTS}
+"""What a policy is for; the demo unless said."""
+ADDRESS = Address("127.0.0.1", 8765)
+
+EACH_POLICY = pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in POLICIES])
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's data, for this module alone."""
+    path = tmp_path_factory.mktemp("shop") / "bookshop.db"
+    build_bookshop(path)
+    return path
+
+
+@asynccontextmanager
+async def adapter_of(source: str, shop: Path) -> AsyncIterator[Adapter]:
+    adapter = load_adapter(f"{EXAMPLES / source}") if source else sql_adapter(shop, name="bookshop")
+    try:
+        yield adapter
+    finally:
+        await adapter.close()
+
+
+# the files
+
+
+def test_there_is_a_policy_for_each_wish_and_cases_for_each() -> None:
+    wishes = ["ask-before-deleting", "never-touch-production", "only-these-callers", "read-only", "spend-at-most"]
+    assert [path.stem for path in POLICIES] == wishes
+    assert [path.stem for path in sorted((EXAMPLES / "policies" / "cases").glob("*.toml"))] == wishes
+
+
+@EACH_POLICY
+@pytest.mark.anyio
+async def test_a_policy_fits_what_it_is_for_and_nothing_in_it_is_odd(path: Path, shop: Path) -> None:
+    async with adapter_of(SOURCES.get(path.stem, ""), shop) as adapter:
+        assert check_policy(read_policy(path), adapter.name, adapter.operations, trust=Trust.VALIDATED) == []
+
+
+# the cases, judged and served
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What was decided of a case, by which rule, and who may confirm it."""
+
+    effect: str
+    rule: str
+    who: str = ""
+
+
+def judged(shell: Shell, path: Path) -> list[Ruling]:
+    """What ``headgate policy test`` says of each case, all of which are as expected."""
+    source = SOURCES.get(path.stem)
+    words = ["policy", "test", "--policy", str(path), "--cases", str(path.parent / "cases" / path.name), "--json"]
+    done = shell(*words, *(["--source", source] if source else []), cwd=EXAMPLES)
+    said = json.loads(done.out)
+    assert (done.code, done.err, said["warnings"]) == (0, "", [])
+    return [Ruling(one["got"]["decision"], one["got"]["rule"], one["got"].get("confirm", "")) for one in said["cases"]]
+
+
+class Decisions:
+    """Hears what the gate decides."""
+
+    def __init__(self) -> None:
+        self.last: Decided | None = None
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Decided):
+            self.last = event
+
+
+@asynccontextmanager
+async def client_of(adapter: Adapter, caller: Caller, **settings: Any) -> AsyncIterator[Client]:
+    """A client in process: on the server itself, or if it has a name, with a bearer token over HTTP."""
+    server = mcp_server(adapter, mode="single", **settings)
+    name = caller.subject or caller.client_id
+    if name is None:
+        async with Client(server) as client:
+            yield client
+        return
+    secret = f"a-long-secret-of-{name}"
+    tokens = StaticTokens((StaticToken.from_secret(name, secret, tuple(caller.scopes)),))
+    app = http_app(server, ADDRESS, Access(verifier=tokens))
+    headers = {"Authorization": f"Bearer {secret}"}
+    async with (
+        server.session_manager.run(),
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app), headers=headers) as http,
+        Client(streamable_http_client(f"http://{ADDRESS.netloc}/mcp", http_client=http)) as client,
+    ):
+        yield client
+
+
+async def ask(client: Client, request: Mapping[str, Any]) -> Any:
+    result = await client.call_tool("mcp_aql", dict(request))
+    return json.loads(getattr(result.content[0], "text", ""))
+
+
+async def served(adapter: Adapter, path: Path, case: Case) -> Ruling:
+    """What a server under the policy makes of a case, by its answer and by what it tells of its decision."""
+    heard = Decisions()
+    async with client_of(adapter, case.caller, policy=path, listeners=[heard]) as client:
+        answer = await ask(client, {"operation": case.operation, "params": dict(case.params)})
+    assert heard.last is not None
+    error = answer.get("error") or {"code": "", "details": {}}
+    by_answer = {"CONFIRMATION_REQUIRED": "confirm", "PERMISSION_DENIED": "deny"}.get(error["code"], "allow")
+    assert answer["success"] is (by_answer == "allow")
+    assert heard.last.decision == by_answer
+    assert error["details"].get("rule", heard.last.rule) == heard.last.rule
+    who = {True: "person", False: "client"}["approval_id" in error["details"]] if by_answer == "confirm" else ""
+    return Ruling(by_answer, heard.last.rule, who)
+
+
+@EACH_POLICY
+def test_a_server_decides_as_the_cases_say(path: Path, shop: Path, shell: Shell) -> None:
+    cases, rulings = read_cases(path.parent / "cases" / path.name), judged(shell, path)
+    assert len(cases) == len(rulings) >= 3
+
+    async def serve() -> list[Ruling]:
+        async with adapter_of(SOURCES.get(path.stem, ""), shop) as adapter:
+            return [await served(adapter, path, case) for case in cases]
+
+    for case, ruling, found in zip(cases, rulings, anyio.run(serve), strict=True):
+        expected = ruling if found.rule else replace(ruling, rule="")  # what is open to all needs no rule
+        assert found == expected, case.title
+
+
+# the page
+
+
+def sections() -> dict[str, str]:
+    parts = re.split(r"^#+ (.*)$", PAGE.read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def policy_of(heading: str) -> Path | None:
+    """The policy that a section of the page is about."""
+    found = re.search(r"policies/([a-z-]+)\.toml", sections()[heading])
+    return EXAMPLES / "policies" / f"{found[1]}.toml" if found else None
+
+
+def shown_blocks(language: str = "") -> Iterator[Block]:
+    return (block for block in blocks(PAGE) if block.language == language)
+
+
+def test_the_page_shows_each_policy_as_it_is() -> None:
+    shown = [block.text for block in shown_blocks("toml")]
+    assert [path.name for path in POLICIES if path.read_text() not in shown] == []
+
+
+@pytest.mark.anyio
+async def test_every_policy_that_the_page_shows_fits_something(shop: Path) -> None:
+    async with adapter_of("", shop) as books, adapter_of(DEPLOYMENTS, shop) as team:
+        for block in shown_blocks("toml"):
+            content = tomllib.loads(block.text)
+            if "case" in content:
+                continue
+            if "tokens" in content:
+                assert all(token.keys() <= {"secret", "scopes"} for token in content["tokens"].values())
+                continue
+            policy = policy_from(content.get("policy", content), block.heading)
+            names = {name for rule in policy.rules for name in rule.operations.given} | {
+                name for patterns, _ in policy.danger for name in patterns.given
+            }
+            adapter = team if names & {*team.operations, "execute_*"} else books
+            trust = policy.trust or Trust.VALIDATED
+            check_policy(policy, adapter.name, adapter.operations, trust=trust)
+
+
+class Home:
+    """A user who types what the page shows, from the first line to the last, in the folder of the examples."""
+
+    def __init__(self, shell: Shell, folder: Path) -> None:
+        self._shell = shell
+        self._variables = {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_STATE_HOME": str(folder / "state")}
+        self._folder = folder
+        self._seen: dict[str, str] = {}
+
+    def types(self, words: str) -> str:
+        """What a command prints."""
+        given = shlex.split(self._filled(words))
+        variables = dict(word.split("=", 1) for word in given[: given.index("headgate")])
+        done = self._shell(*given[given.index("headgate") + 1 :], cwd=EXAMPLES, env={**self._variables, **variables})
+        assert done.code in (0, 1), f"{words}: {done.err}"
+        self._note(done.out + done.err)
+        return done.out + done.err
+
+    def serves(self, words: str) -> None:
+        """Start a server as it is typed; it must come up, and end when nobody speaks to it any more."""
+        given = shlex.split(self._filled(words))[2:]
+        variables = {**self._variables, "PYTHONPATH": str(ROOT)}
+        if "--http" in given:
+            at = given.index("--http")
+            del given[at : at + 2]
+            with serve_http(*self._placed(given), env=variables) as serving:
+                assert serving.port
+            return
+        run = subprocess.run(
+            [HEADGATE, "serve", *self._placed(given)],
+            stdin=subprocess.DEVNULL,
+            env=environment(variables),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert (run.returncode, run.stderr) == (0, "")
+
+    def _placed(self, words: Iterable[str]) -> list[str]:
+        """The words with the paths of files that the page tells of: examples, or what the user has written."""
+        (self._folder / "tokens.toml").write_text(_tokens())
+        own = {"tokens.toml": self._folder / "tokens.toml", "state.db": self._folder / "state.db"}
+        return [str(own.get(one, EXAMPLES / one if (EXAMPLES / one.split(":")[0]).exists() else one)) for one in words]
+
+    def _filled(self, words: str) -> str:
+        for stand_in, value in self._seen.items():
+            words = words.replace(stand_in, value)
+        return words.replace("state.db", str(self._folder / "state.db"))
+
+    def _note(self, text: str) -> None:
+        for found in re.finditer(r"\b(appr)_[\w-]{16}", text):
+            self._seen[f"{found[1]}_…"] = found[0]
+
+
+def _tokens() -> str:
+    return next(block.text for block in shown_blocks("toml") if "[tokens." in block.text)
+
+
+def commands() -> list[Typed]:
+    return [one for block in blocks(PAGE) for one in typed(block)]
+
+
+def test_the_page_shows_what_commands_really_print(shell: Shell, tmp_path: Path) -> None:
+    home = Home(shell, tmp_path)
+    wrong = []
+    for one in commands():
+        if one.words.startswith("headgate serve") or "://" in one.words:
+            continue
+        seen = home.types(one.words)
+        if one.printed and not same(one.printed, seen):
+            wrong.append((one.words, masked(seen)))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("words", [one.words for one in commands() if one.words.startswith("headgate serve")])
+def test_a_server_that_the_page_shows_comes_up(words: str, shell: Shell, tmp_path: Path) -> None:
+    if "postgresql://" not in words:
+        Home(shell, tmp_path).serves(words)
+
+
+def conversations() -> list[Any]:
+    found = [(block.heading, list(exchanges(block))) for block in shown_blocks()]
+    return [pytest.param(heading, said, id=heading) for heading, said in found if said]
+
+
+@pytest.mark.parametrize(("heading", "said"), conversations())
+@pytest.mark.anyio
+async def test_the_page_shows_what_a_server_really_answers(heading: str, said: list[Exchange], shop: Path) -> None:
+    path = policy_of(heading)
+    settings: dict[str, Any] = {"policy": path} if path else {}
+    tokens: dict[str, str] = {}
+    wrong = []
+    async with adapter_of(SOURCES.get(path.stem, "") if path else "", shop) as adapter:
+        async with client_of(adapter, Caller(), **settings) as client:
+            for one in said:
+                request = one.request
+                for stand_in, token in tokens.items():
+                    request = request.replace(stand_in, token)
+                answer = json.dumps(await ask(client, json.loads(request)))
+                if not same(one.answer, answer):
+                    wrong.append((one.request, masked(answer)))
+                tokens.update((f"{found[1]}_…", found[0]) for found in re.finditer(r"\b(conf|quota_continue)_[\w-]{40,}", answer))
+    assert wrong == []
+
+
+# the reference
+
+
+def rows(heading: str) -> str:
+    return "".join(line.split("|")[1] for line in sections()[heading].splitlines() if line.startswith("| "))
+
+
+KEYS = {
+    "The policy file": reading._KEYS,
+    "[[rule]]": rule_tables._KEYS,
+    "[danger]": setting_tables._DANGER_KEYS,
+    "[confirmation]": setting_tables._CONFIRMATION_KEYS,
+    "[escalation]": ("after", "within", "levels"),
+    "[[api_limit]]": ("scope", "endpoint", "category", "limit", "window"),
+    "[[quota]]": ("metric", "warn", "pause", "hard_stop", "per", "operations", "currency", "confirm"),
+    "[cost]": ("currency", "pricing", "operations", "cost_per_call"),
+    "[audit]": ("operations", "keep_days"),
+    "Conditions": (*OPERATORS, PRESENT),
+}
+
+
+@pytest.mark.parametrize("heading", KEYS)
+def test_every_key_of_a_policy_is_documented(heading: str) -> None:
+    shown = rows(heading)
+    assert [key for key in KEYS[heading] if f"`{key}`" not in shown] == []
+
+
+def test_the_matrix_that_is_shown_is_the_one_that_counts() -> None:
+    table = [line for line in sections()["Trust"].splitlines() if line.startswith("|")]
+    cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table]
+    assert cells[0][1:] == [trust.value for trust in Trust]
+    shown = {row[0]: row[1:] for row in cells[2:]}
+    assert shown == {level.value: [MATRIX[level][trust].value for trust in Trust] for level in DangerLevel}
+
+
+def test_every_pattern_event_and_form_is_documented() -> None:
+    page = PAGE.read_text()
+    grave = [pattern for level in (DangerLevel.DANGEROUS, DangerLevel.FORBIDDEN) for pattern in PATTERNS[level]]
+    assert [one for one in (*grave, *EVENTS, *get_args(Format)) if f"`{one}`" not in page] == []
