@@ -58,7 +58,7 @@ class _Check:
         self._check_limits()
         skew = self.policy.confirmation.clock_skew_seconds
         if skew > _SAFE_SKEW:
-            self._odd("confirmation, key 'clock_skew_seconds'", f"{skew:g} is more than {_SAFE_SKEW}: set the clocks")
+            self._odd("confirmation, key 'clock_skew_seconds'", f"{skew:g} is a lot: better set the clocks right")
 
     def _wrong(self, words: str, *sentences: str) -> None:
         Place(words, self.mistakes).note(*sentences)

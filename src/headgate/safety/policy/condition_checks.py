@@ -41,9 +41,11 @@ def clashes(condition: Condition, operations: Sequence[Operation]) -> Iterator[s
 
 
 def _meant(path: str, known: Sequence[str]) -> str:
-    """The path that was meant: the same name inside of something, or one that is written nearly so."""
+    """The path that was meant: the same name inside of something, one that is written nearly so, or its beginning."""
     inside = [one for one in known if one.endswith(f".{path}")]
-    return did_you_mean(inside[:1] or nearest(path, known, 1)) or f"; known are {', '.join(known[:_SHOWN]) or 'none'}"
+    outside = [one for one in known if path.startswith(f"{one}.")]
+    meant = inside[:1] or nearest(path, known, 1) or outside[-1:]
+    return did_you_mean(meant) or f"; known are {', '.join(known[:_SHOWN]) or 'none'}"
 
 
 def _clashes(condition: Condition, forms: Sequence[Schema]) -> Iterator[str]:
@@ -53,7 +55,7 @@ def _clashes(condition: Condition, forms: Sequence[Schema]) -> Iterator[str]:
     operand = condition.operand
     if condition.operator in ("eq", "ne") and isinstance(operand, list | tuple):
         if not any("array" in declared_types(form) for form in forms):
-            yield f"a list never equals {_said(forms)}: write {{ in = […] }} to mean any of these"
+            yield f"the parameter is {_said(forms)}, and so never a list: write {{ in = […] }} to mean any of these"
         return
     single = [form for form in forms if not declared_types(form) <= {"array", "null"}]
     for one in operand if isinstance(operand, list | tuple) else (operand,):
