@@ -19,6 +19,7 @@ def _first(words: Words) -> Iterable[str]:
         owner {words.text}, expires_at DOUBLE PRECISION, value {words.text} NOT NULL,
         PRIMARY KEY (kind, key))"""
     yield "CREATE INDEX records_of_owner ON headgate.records (kind, owner, key)"
+    yield "CREATE INDEX records_that_count ON headgate.records (kind, owner, expires_at)"
     yield "CREATE INDEX records_that_expire ON headgate.records (expires_at)"
     yield f"""CREATE TABLE headgate.uses (
         key {words.text} NOT NULL, slice {words.integer} NOT NULL, amount {words.integer} NOT NULL,

@@ -28,9 +28,10 @@ _SELECT: Final = "SELECT kind, key, value, owner, expires_at, version FROM headg
 _FIND: Final = f"{_SELECT} WHERE kind = :kind AND key = :key"
 _LIST: Final = f"{_SELECT} WHERE kind = :kind AND key > :after ORDER BY key LIMIT :first"
 _LIST_OF_OWNER: Final = f"{_SELECT} WHERE kind = :kind AND owner = :owner AND key > :after ORDER BY key LIMIT :first"
-_COUNT: Final = """SELECT count(*) FROM headgate.records
-    WHERE kind = :kind AND (expires_at IS NULL OR expires_at > :now)"""
-_COUNT_OF_OWNER: Final = f"{_COUNT} AND owner = :owner"
+_COUNT: Final = "SELECT count(*) FROM headgate.records WHERE kind = :kind AND {}"
+# Two statements in one, so that each reads no more of the index than it counts.
+_COUNT_LIVE: Final = f"SELECT ({_COUNT.format('expires_at IS NULL')}) + ({_COUNT.format('expires_at > :now')})"
+_COUNT_OF_OWNER: Final = _COUNT_LIVE.replace(":kind AND", ":kind AND owner = :owner AND")
 _REMOVE: Final = "DELETE FROM headgate.records WHERE kind = :kind AND key = :key"
 _PURGE: Final = "DELETE FROM headgate.records WHERE expires_at < :before"
 
@@ -78,7 +79,7 @@ class SqlStore:
         """How many records of one kind there are that have not expired."""
         _check(kind, owner or "")
         if owner is None:
-            found = await self._read(_COUNT, kind=kind, now=now)
+            found = await self._read(_COUNT_LIVE, kind=kind, now=now)
         else:
             found = await self._read(_COUNT_OF_OWNER, kind=kind, owner=owner, now=now)
         return int(found[0][0])
