@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from headgate import Adapter, AqlError, Conflict, Context, Engine, EngineOptions, Limits, NotFound
-from headgate.engine.stages import Call, Scope
-from headgate.protocol.errors import ErrorDetail
-from headgate.safety.decisions import ALLOW, Confirm, Decision, Deny
+from headgate import Adapter, AqlError, Conflict, Context, Engine, EngineOptions, Limits, NotFound, Session
+from headgate.store.interface import StoreError
+from headgate.store.opening import open_store
+from headgate.store.sql import SqlStore
 from tests.engine.asking import answer, leaks
+from tests.safety.guarding import gatekeeper
 from tests.support import schema_errors
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +20,16 @@ pytestmark = pytest.mark.anyio
 MB = 1024 * 1024
 
 
-def library(**more: Any) -> Engine:
+@pytest.fixture
+async def store() -> AsyncIterator[SqlStore]:
+    """Where the gatekeeper keeps its state. Adapters are trusted so far that deletions must be confirmed."""
+    store = open_store("memory:")
+    yield store
+    await store.close()
+
+
+def library(store: SqlStore | None = None, policy: str = "", **more: Any) -> Engine:
+    """An engine, with a store behind a gatekeeper."""
     adapter = Adapter("library")
     ran: list[str] = []
 
@@ -50,7 +60,7 @@ def library(**more: Any) -> Engine:
         """Remove a book."""
         return title
 
-    return Engine(adapter, **more)
+    return Engine(adapter, gatekeeper=gatekeeper(adapter, store, policy) if store else None, **more)
 
 
 def book(title: str, **beside: Any) -> dict[str, Any]:
@@ -141,36 +151,19 @@ async def test_a_batch_that_is_none_fails_as_a_whole_without_details(arguments: 
 
 # Halting for a confirmation.
 
-CONFIRM = ErrorDetail(
-    "CONFIRMATION_REQUIRED",
-    "This operation requires confirmation",
-    {
-        "operation": "delete_book",
-        "danger_level": "destructive",
-        "reasons": ["It is gone for good"],
-        "confirmation_token": "conf_abc123",
-        "expires_at": "2026-02-04T12:05:00Z",
-    },
-)
-
-
-def deletions_ask(call: Call, _scope: Scope) -> Decision:
-    return Confirm(CONFIRM) if call.operation.name == "delete_book" else ALLOW
-
-
 DELETION = {"operation": "delete_book", "params": {"title": "a"}}
 
 
-async def test_a_batch_halts_where_a_confirmation_is_needed() -> None:
-    envelope = await batch(
-        library(gate=deletions_ask), book("a"), {}, DELETION, book("b", _meta=1), {"operation": "x"}, 5
-    )
+async def test_a_batch_halts_where_a_confirmation_is_needed(store: SqlStore) -> None:
+    envelope = await batch(library(store), book("a"), {}, DELETION, book("b", _meta=1), {"operation": "x"}, 5)
     assert schema_errors(envelope, "batch-operation") == []
     assert [item["index"] for item in envelope["results"]] == [0, 1]
     halted = envelope["halted_at"]
     assert (halted["index"], halted["operation"]) == (2, "delete_book")
     assert halted["result"]["error"]["code"] == "CONFIRMATION_REQUIRED"
-    assert halted["result"]["error"]["details"]["confirmation_token"] == "conf_abc123"  # noqa: S105
+    details = halted["result"]["error"]["details"]
+    assert details["confirmation_token"].startswith("conf_")
+    assert (details["operation"], details["danger_level"]) == ("delete_book", "destructive")
     assert envelope["pending_operations"] == [
         {"index": 3, "operation": "create_book", "params": {"title": "b"}},
         {"index": 4, "operation": "x"},
@@ -179,50 +172,57 @@ async def test_a_batch_halts_where_a_confirmation_is_needed() -> None:
     assert envelope["summary"] == {"total": 6, "succeeded": 1, "failed": 1, "halted": 1, "pending": 3}
 
 
-async def test_what_comes_after_the_halt_does_not_run() -> None:
-    engine = library(gate=deletions_ask)
+async def test_what_comes_after_the_halt_does_not_run(store: SqlStore) -> None:
+    engine = library(store)
     await batch(engine, book("a"), DELETION, book("b"))
     envelope = await batch(engine, book("c"))
     assert envelope["results"][0]["result"]["data"] == ["a", "c"]
 
 
-async def test_what_is_pending_can_be_sent_again_as_it_stands() -> None:
-    engine = library(gate=deletions_ask)
+async def test_what_is_pending_can_be_sent_again_as_it_stands(store: SqlStore) -> None:
+    engine = library(store)
     halted = await batch(engine, DELETION, book("a"), {"operation": "create_book", "params": '{"title": "b"}'})
     again = [{key: item[key] for key in ("operation", "params")} for item in halted["pending_operations"]]
     assert (await batch(engine, *again))["summary"] == {"total": 2, "succeeded": 2, "failed": 0}
 
 
-async def test_a_batch_may_halt_with_its_first_and_with_its_last_operation() -> None:
-    engine = library(gate=deletions_ask)
+async def test_a_batch_may_halt_with_its_first_and_with_its_last_operation(store: SqlStore) -> None:
+    engine = library(store)
     first = await batch(engine, DELETION)
     assert (first["results"], first["pending_operations"]) == ([], [])
     last = await batch(engine, book("a"), DELETION)
     assert last["summary"] == {"total": 2, "succeeded": 1, "failed": 0, "halted": 1, "pending": 0}
 
 
-async def test_a_single_operation_that_needs_a_confirmation_fails_with_the_token() -> None:
-    envelope = await answer(library(gate=deletions_ask), DELETION)
-    assert envelope["error"]["details"].items() >= (CONFIRM.details or {}).items()
-    assert (await library(gate=deletions_ask).call(DELETION)).is_error is False
+async def test_a_single_operation_that_needs_a_confirmation_fails_with_the_token(store: SqlStore) -> None:
+    engine = library(store)
+    envelope = await answer(engine, DELETION)
+    details = envelope["error"]["details"]
+    assert details["confirmation_token"] == envelope["confirmation"]["token"]
+    assert details["expires_at"] == envelope["confirmation"]["expires_at"]
+    assert details["reasons"] == ["Operations of the category DELETE are destructive"]
+    assert (await engine.call(DELETION)).is_error is False
 
 
-async def test_a_denied_operation_fails_and_the_batch_goes_on() -> None:
-    def nobody_deletes(call: Call, _scope: Scope) -> Decision:
-        denied = Deny(ErrorDetail("PERMISSION_DENIED", "Permission denied: 'no'"))
-        return denied if call.operation.name == "delete_book" else ALLOW
-
-    envelope = await batch(library(gate=nobody_deletes), DELETION, book("a"))
+async def test_a_denied_operation_fails_and_the_batch_goes_on(store: SqlStore) -> None:
+    nobody_deletes = '[[rule]]\nname = "nobody deletes"\ndecision = "deny"\noperations = "delete_*"'
+    envelope = await batch(library(store, nobody_deletes), DELETION, book("a"))
     assert envelope["results"][0]["result"]["error"]["code"] == "PERMISSION_DENIED"
     assert envelope["summary"] == {"total": 2, "succeeded": 1, "failed": 1}
 
 
-async def test_a_gate_that_breaks_lets_nothing_pass() -> None:
-    def broken(_call: Call, _scope: Scope) -> Decision:
-        raise KeyError("gate")
+async def test_a_gate_that_breaks_lets_nothing_pass(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object, **__: object) -> None:
+        raise StoreError("the disk is full")
 
-    envelope = await answer(library(gate=broken), book("a"))
+    engine = library(store, '[[rule]]\nname = "ask"\ndecision = "confirm"')
+    for name in ("append", "insert", "find", "used", "charge"):
+        monkeypatch.setattr(store, name, broken)
+    envelope = await answer(engine, book("a"))
     assert envelope["error"]["code"] == "INTERNAL_ERROR"
+    assert "disk" not in json.dumps(envelope)
+    broken_batch = await batch(engine, book("a"), book("b"))
+    assert broken_batch["summary"] == {"total": 2, "succeeded": 0, "failed": 2}
 
 
 # All or nothing.
@@ -254,7 +254,7 @@ class Shelf:
         self.log.append("kept")
 
 
-def shelves(*shelves: Shelf, **more: Any) -> Engine:
+def shelves(*shelves: Shelf, store: SqlStore | None = None) -> Engine:
     """An engine that puts books on the first of several shelves."""
     adapter = Adapter("library")
 
@@ -275,11 +275,11 @@ def shelves(*shelves: Shelf, **more: Any) -> Engine:
         return title
 
     adapter.collections.transactions.extend(shelf.transaction for shelf in shelves)
-    return Engine(adapter, **more)
+    return Engine(adapter, gatekeeper=gatekeeper(adapter, store) if store else None)
 
 
-async def together(engine: Engine, *items: object, **beside: Any) -> dict[str, Any]:
-    return await answer(engine, {"operations": list(items), "transaction": True, **beside})
+async def together(engine: Engine, *items: object, **where: Any) -> dict[str, Any]:
+    return await answer(engine, {"operations": list(items), "transaction": True}, **where)
 
 
 async def test_a_transaction_is_kept_as_a_whole() -> None:
@@ -336,15 +336,26 @@ async def test_every_source_of_collections_takes_part() -> None:
     assert shelf.log == other.log == ["begin", "kept", "begin", "undone"]
 
 
-async def test_a_confirmation_that_is_needed_undoes_the_transaction_and_keeps_its_token() -> None:
+async def test_a_confirmation_that_is_needed_keeps_the_transaction_from_beginning_and_gives_the_token(
+    store: SqlStore,
+) -> None:
     shelf = Shelf()
-    envelope = await together(shelves(shelf, gate=deletions_ask), book("a"), DELETION, book("b"))
-    assert shelf.books == []
-    asked = envelope["results"][1]["result"]["error"]
+    engine, session = shelves(shelf, store=store), Session()
+    envelope = await together(engine, book("a"), DELETION, book("b"), session=session)
+    assert (shelf.books, shelf.log) == ([], [])
+    first, asked, last = (item["result"]["error"] for item in envelope["results"])
     assert asked["code"] == "CONFIRMATION_REQUIRED"
-    assert asked["details"]["confirmation_token"] == "conf_abc123"  # noqa: S105
+    for other in (first, last):
+        assert other["code"] == "CONFLICT_ROLLED_BACK"
+        assert other["message"] == (
+            "The operation was not begun, since operation 1 of the same transaction must be confirmed first"
+        )
     assert "halted_at" not in envelope
-    assert envelope["summary"] == {"total": 3, "succeeded": 0, "failed": 3}
+    assert envelope["summary"] == {"total": 3, "succeeded": 0, "failed": 2, "pending_confirmation": 1}
+    confirmed = {**DELETION, "_confirmation": asked["details"]["confirmation_token"]}
+    envelope = await together(engine, book("a"), confirmed, book("b"), session=session)
+    assert envelope["summary"] == {"total": 3, "succeeded": 3, "failed": 0}
+    assert (shelf.books, shelf.log) == (["b"], ["begin", "kept"])
 
 
 async def test_where_nothing_can_be_undone_a_transaction_is_refused_and_nothing_runs() -> None:
@@ -456,8 +467,8 @@ async def test_as_many_operations_as_possible_are_all_answered_within_the_limit(
         assert envelope["summary"]["total"] == most
 
 
-async def test_a_halted_batch_keeps_the_limit_by_leaving_parameters_out() -> None:
-    engine = library(options=SMALL, gate=deletions_ask)
+async def test_a_halted_batch_keeps_the_limit_by_leaving_parameters_out(store: SqlStore) -> None:
+    engine = library(store, options=SMALL)
     large = [book("y" * 600_000), book("z" * 600_000), book("short")]
     size, envelope = await sized(engine, {"operations": [text(300_000), DELETION, *large]})
     assert size <= MB

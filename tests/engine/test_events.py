@@ -1,23 +1,32 @@
 """What happens to a request, told sideways: in order, with secrets masked, and never in its way."""
 
 import logging
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 import pytest
 
 from headgate import Adapter, Caller, Category, Engine, NotFound, Param, Session
 from headgate.engine.events import Answered, Decided, Event, Executed, Failed, Received, Refused, Validated
-from headgate.engine.stages import Call, Scope
-from headgate.protocol.errors import ErrorDetail
-from headgate.safety.decisions import ALLOW, Allow, Confirm, Decision, Deny
+from headgate.store.opening import open_store
+from headgate.store.sql import SqlStore
+from tests.safety.guarding import gatekeeper
 
 pytestmark = pytest.mark.anyio
 
 
-class Told:
-    """An engine and all that it told."""
+@pytest.fixture
+async def store() -> AsyncIterator[SqlStore]:
+    """Where a gatekeeper keeps its state."""
+    store = open_store("memory:")
+    yield store
+    await store.close()
 
-    def __init__(self, **more: Any) -> None:
+
+class Told:
+    """An engine and all that it told; with a store, it is guarded under a policy."""
+
+    def __init__(self, store: SqlStore | None = None, policy: str = "") -> None:
         self.events: list[Event] = []
         adapter = Adapter("library")
 
@@ -30,7 +39,8 @@ class Told:
                 raise KeyError(user)
             return user
 
-        self.engine = Engine(adapter, listeners=[self.events.append], **more)
+        guard = gatekeeper(adapter, store, policy) if store else None
+        self.engine = Engine(adapter, gatekeeper=guard, listeners=[self.events.append])
 
     async def by(self, arguments: object, **where: Any) -> list[str]:
         self.events.clear()
@@ -116,35 +126,43 @@ async def test_times_and_sizes_are_measured() -> None:
     assert 0 <= told.one(Executed).duration_ms <= told.one(Answered).duration_ms
 
 
+def ruled(decision: str, **more: str) -> str:
+    return "\n".join(["[[rule]]", 'name = "the rule"', f'decision = "{decision}"', *more.values()])
+
+
 @pytest.mark.parametrize(
-    ("decision", "word"),
+    ("policy", "decision", "rule"),
     [
-        (ALLOW, "allow"),
-        (Allow(), "allow"),
-        (Confirm(ErrorDetail("CONFIRMATION_REQUIRED", "x")), "confirm"),
-        (Deny(ErrorDetail("PERMISSION_DENIED", "x")), "deny"),
+        pytest.param("", "allow", "", id="where nothing concerns the call"),
+        pytest.param(ruled("allow"), "allow", "", id="where a rule allows every call"),
+        pytest.param(
+            ruled("allow", when='when = {user = "ada"}'),
+            "allow",
+            "reversible operations of a validated adapter",
+            id="where danger and trust decide, and a rule allows this call too",
+        ),
+        pytest.param(ruled("confirm"), "confirm", "the rule", id="where a rule asks"),
+        pytest.param(ruled("deny"), "deny", "the rule", id="where a rule denies"),
+        pytest.param('default = "deny"', "deny", "the policy's default", id="where the default denies"),
     ],
-    ids=["allow", "another allow", "confirm", "deny"],
 )
-async def test_the_decision_of_a_gate_is_told(decision: Decision, word: str) -> None:
-    def gate(_call: Call, _scope: Scope) -> Decision:
-        return decision
-
-    told = Told(gate=gate)
+async def test_the_decision_of_a_gate_is_told(store: SqlStore, policy: str, decision: str, rule: str) -> None:
+    told = Told(store, policy)
     names = await told.by(login("ada"))
-    assert told.one(Decided).decision == word
-    assert ("Executed" in names) is (word == "allow")
+    decided = told.one(Decided)
+    assert (decided.operation, decided.decision, decided.rule) == ("create_login", decision, rule)
+    assert ("Executed" in names) is (decision == "allow")
+    assert ("Refused" in names) is (decision != "allow")
+    assert "hunter2" not in str(told.events)
+    assert "conf_" not in str(told.events)
 
 
-async def test_a_gate_sees_the_typed_values_and_whose_request_it_is() -> None:
-    seen: list[object] = []
-
-    def gate(call: Call, scope: Scope) -> Decision:
-        seen.extend([call.operation.name, call.values["user"], scope.caller.subject, scope.endpoint])
-        return ALLOW
-
-    await Told(gate=gate).by(login("ada"), caller=Caller(subject="eve"), endpoint="create")
-    assert seen == ["create_login", "ada", "eve", "create"]
+async def test_a_gate_sees_the_values_and_whose_request_it_is(store: SqlStore) -> None:
+    told = Told(store, ruled("deny", callers='callers = "eve"', when='when = {user = "ada"}'))
+    for caller, user, decision in (("eve", "ada", "deny"), ("eve", "bob", "allow"), ("ann", "ada", "allow")):
+        await told.by(login(user), caller=Caller(subject=caller), endpoint="create")
+        assert told.one(Decided).decision == decision
+        assert told.one(Decided).caller.subject == caller
 
 
 async def test_a_broken_listener_breaks_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:

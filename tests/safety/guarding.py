@@ -18,7 +18,7 @@ from headgate.store.interface import Store
 from headgate.store.opening import open_store
 from tests.engine.asking import answer
 
-__all__ = ["Clock", "Guarded", "code_of", "codes_of", "guarded", "policy"]
+__all__ = ["Clock", "Guarded", "code_of", "codes_of", "gatekeeper", "guarded", "policy"]
 
 START = 1_770_200_000.0
 """The fourth of February 2026, which is as good as any other day."""
@@ -42,6 +42,21 @@ def policy(text: str) -> Policy:
     return policy_from(tomllib.loads(text), "policy.toml") if text.strip() else Policy()
 
 
+def gatekeeper(
+    adapter: Adapter,
+    store: Store,
+    rules: str | Policy = "",
+    *,
+    trust: Trust | str = Trust.VALIDATED,
+    clock: Clock | None = None,
+) -> Gatekeeper:
+    """The gatekeeper of an adapter, under a policy that fits it."""
+    read = policy(rules) if isinstance(rules, str) else rules
+    check_policy(read, adapter.name, adapter.operations)
+    given = Trust(trust)
+    return Gatekeeper(adapter.name, adapter.operations, store, policy=read, trust=given, clock=clock or Clock())
+
+
 class Guarded:
     """One adapter behind a gatekeeper."""
 
@@ -57,11 +72,7 @@ class Guarded:
     ) -> None:
         self.store = store
         self.clock = clock or Clock()
-        self.policy = policy(rules) if isinstance(rules, str) else rules
-        check_policy(self.policy, adapter.name, adapter.operations)
-        self.gatekeeper = Gatekeeper(
-            adapter.name, adapter.operations, store, policy=self.policy, trust=Trust(trust), clock=self.clock
-        )
+        self.gatekeeper = gatekeeper(adapter, store, rules, trust=trust, clock=self.clock)
         self.engine = Engine(adapter, gatekeeper=self.gatekeeper, **more)
         self.session = Session()
 
