@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
 from headgate.protocol.canonical import canonical
@@ -30,6 +30,9 @@ class Entry:
     params_digest: str = ""
     duration_ms: float | None = None
     details: Mapping[str, object] = field(default_factory=dict)
+
+
+_FIELDS: Final = tuple(one.name for one in fields(Entry))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ def chained(entry: Entry, head: Head, key: bytes = b"") -> Row:
 
 
 def _digest(number: int, entry: Entry, previous: str, key: bytes) -> str:
-    text = canonical([number, previous, asdict(entry)])
+    text = canonical([number, previous, {name: getattr(entry, name) for name in _FIELDS}])
     return hmac.new(key, text, hashlib.sha256).hexdigest() if key else hashlib.sha256(text).hexdigest()
 
 
