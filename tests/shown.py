@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Block", "Exchange", "Typed", "blocks", "exchanges", "masked", "same", "typed"]
+__all__ = ["Block", "Exchange", "Typed", "blocks", "exchanges", "masked", "same", "sections", "typed"]
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _MASKS = (
@@ -44,12 +44,26 @@ class Exchange:
     answer: str
 
 
+def sections(page: Path) -> dict[str, str]:
+    """What stands under each heading of a page. A line of a block is no heading, whatever it begins with."""
+    found: dict[str, str] = {}
+    heading, inside = "", False
+    for line in page.read_text().splitlines(keepends=True):
+        inside ^= line.startswith("```")
+        if line.startswith("#") and not inside:
+            heading = line.strip("# \n")
+            assert heading not in found, f"two sections are called '{heading}'"
+            found[heading] = ""
+        else:
+            found[heading] += line
+    return found
+
+
 def blocks(page: Path) -> Iterator[Block]:
     """The blocks of a page, in order."""
-    sections = re.split(r"^(#+ .*)$", page.read_text(), flags=re.MULTILINE)
-    for heading, section in zip(sections[1::2], sections[2::2], strict=True):
+    for heading, section in sections(page).items():
         for language, text in _BLOCK.findall(section):
-            yield Block(heading.lstrip("# "), language, text)
+            yield Block(heading, language, text)
 
 
 def typed(block: Block) -> Iterator[Typed]:
@@ -84,7 +98,7 @@ def masked(text: str) -> str:
 
 def same(shown: str, seen: str) -> bool:
     """Whether what is shown is what was seen, however it is broken into lines and columns."""
-    return _plain(masked(shown)) == _plain(masked(seen))
+    return bool(_plain(masked(shown)) == _plain(masked(seen)))
 
 
 def _plain(text: str) -> Any:
