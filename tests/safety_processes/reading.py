@@ -37,16 +37,6 @@ class AuditRead:
         self._place = head
         self.rows += len(new)
 
-    async def read_again(self) -> None:
-        """The whole chain, from its beginning."""
-        store = open_store(self._state)
-        try:
-            every = [row async for row in store.rows()]
-            assert first_break(every, await store.start(), await store.head()) is None
-        finally:
-            await store.close()
-        assert len(every) == self.rows
-
     def _take(self, row: Row) -> None:
         entry = row.entry
         key = str((entry.params or {}).get("key", ""))

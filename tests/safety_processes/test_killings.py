@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.safety_processes.killing import Killings
 from tests.safety_processes.racing import POLICY
+from tests.server.processes import run
 
 WANTED = int(os.environ.get("HEADGATE_KILLINGS", "0"))
 KILLS = WANTED or 3
@@ -27,5 +28,7 @@ def test_a_killed_server_spends_no_token_twice_and_leaves_nothing_out_of_the_aud
     started = time.perf_counter()
     asyncio.run(killings.run(KILLS, OPERATIONS))
     assert killings.kills == KILLS
+    verified = run("audit", "verify", "--state", state)
+    assert verified.returncode == 0, verified.stderr
     seconds = time.perf_counter() - started
     sys.stdout.write(f"\n{state.partition(':')[0]}: {killings}; {seconds:.0f} s\n")
