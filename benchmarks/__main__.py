@@ -16,6 +16,7 @@ from benchmarks.aims import Aim, aims_table
 from benchmarks.data import postgresql, sqlite_file
 from benchmarks.databases import in_postgresql, in_sqlite
 from benchmarks.dispatch import dispatch
+from benchmarks.gating import guarded, ungated
 from benchmarks.memory import while_paging
 from benchmarks.over_http import HAS_DATASETTE, over_http
 from benchmarks.registry import registry
@@ -59,6 +60,12 @@ async def engine(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
     """The engine alone."""
     table, plain = await dispatch(effort.dispatch_rounds)
     report.add(table, [Aim("dispatch alone, µs", plain.median, 20.0)])
+
+
+async def gating(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
+    """What guarding costs."""
+    report.add(*await ungated(effort.dispatch_rounds))
+    report.add(await guarded(effort.row_seconds), [])
 
 
 async def transports(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
@@ -110,6 +117,7 @@ async def databases(report: Report, effort: Effort, rows: Sequence[int]) -> None
 
 SUITES: Final = {
     "engine": engine,
+    "gating": gating,
     "transports": transports,
     "registry": registries,
     "tokens": token_costs,

@@ -62,7 +62,8 @@ async def ungated(rounds: int) -> tuple[Table, list[Aim]]:
         bare = timings[_UNGUARDED]
         for name, timing in timings.items():
             more, ratio = _Difference.between(timing, bare), timing.against(bare)
-            words = f"{len(adapter.operations):,} operations, {name}"
+            size = len(adapter.operations)
+            words = f"{size:,} operation{'s' * (size > 1)}, {name}"
             figures = (
                 more.median,
                 f"{more.low:.2f} to {more.high:.2f}",
