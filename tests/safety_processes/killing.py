@@ -11,9 +11,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from headgate.safety.confirmations import grants_of
+from headgate.store.opening import open_store
 from tests.safety_processes.ledger import LEDGER, TRACES, traces_in
 from tests.safety_processes.reading import AuditRead
-from tests.server.processes import HEADGATE, INITIALIZE, INITIALIZED, environment, tool_call
+from tests.server.processes import HEADGATE, INITIALIZE, INITIALIZED, PATIENCE, environment, tool_call
 
 __all__ = ["Deletion", "Killings"]
 
@@ -52,9 +54,8 @@ class Life:
         )
         life = cls(process)
         try:
-            hello = life._send(INITIALIZE)
+            await life._answer(INITIALIZE)
             life._send(INITIALIZED)
-            await hello
             yield life
         finally:
             await life.kill()
@@ -72,20 +73,22 @@ class Life:
         """The envelope that answers a deletion, confirmed or not; Gone if none comes."""
         confirmed = {} if token is None else {"confirmation_token": token}
         request = tool_call(next(self._ids), "delete_entry", {"key": key, **confirmed}, tool="mcp_aql_delete")
-        envelope = json.loads((await self._send(request))["result"]["content"][0]["text"])
+        envelope = json.loads((await self._answer(request))["result"]["content"][0]["text"])
         assert isinstance(envelope, dict)
         return envelope
 
-    def _send(self, message: dict[str, Any]) -> "asyncio.Future[dict[str, Any]]":
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        assert self._process.stdin
+    async def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._reading.done():
-            answer.set_exception(Gone())
-            return answer
-        if "id" in message:
-            self._awaited[message["id"]] = answer
+            raise Gone
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._awaited[request["id"]] = answer
+        self._send(request)
+        async with asyncio.timeout(PATIENCE):
+            return await answer
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
-        return answer
 
     async def _read(self) -> None:
         assert self._process.stdout
@@ -165,6 +168,15 @@ class Killings:
             await self._stream(life, left)
         await self._examine()
         assert set(self.audit.executed.values()) == self._answered | self._settled
+        assert await self._spent() <= set(self.audit.grants.values())
+
+    async def _spent(self) -> set[str]:
+        """The grants that are used up, of those that are still known."""
+        store = open_store(self.state)
+        try:
+            return {grant.id for grant in await grants_of(store) if grant.consumed_at is not None}
+        finally:
+            await store.close()
 
     # the stream
 

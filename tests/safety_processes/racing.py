@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from select import select
 from typing import Any
 
 from headgate import Adapter, Engine, EngineOptions, Session
@@ -22,7 +23,7 @@ from headgate.safety.policy.reading import read_policy
 from headgate.store.interface import Store
 from headgate.store.opening import open_store
 from tests.safety_processes.ledger import TRACES, ledger
-from tests.server.processes import environment
+from tests.server.processes import PATIENCE, environment
 from tests.support import ROOT
 
 __all__ = ["POLICY", "SUCCESS", "Racers", "Report", "engine_of"]
@@ -86,21 +87,13 @@ class Racers:
         """So many of them, each with an engine of its own; they end with this."""
         command = [sys.executable, "-m", "tests.safety_processes.racing", state, str(policy)]
         with ExitStack() as stack:
-            yield cls(
-                [
-                    stack.enter_context(
-                        subprocess.Popen(
-                            command,
-                            stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE,
-                            text=True,
-                            cwd=ROOT,
-                            env=environment({TRACES: str(traces)}),
-                        )
-                    )
-                    for _ in range(size)
-                ]
-            )
+            processes = [stack.enter_context(_started(command, traces)) for _ in range(size)]
+            try:
+                yield cls(processes)
+            except BaseException:
+                for process in processes:
+                    process.kill()
+                raise
 
     def ask(self, key: str) -> str:
         """A token for the deletion of an entry, from the first of them."""
@@ -128,9 +121,21 @@ class Racers:
     @staticmethod
     def _answer(process: subprocess.Popen[str]) -> Any:
         assert process.stdout
+        assert select([process.stdout], [], [], PATIENCE)[0], "a program does not answer"
         line = process.stdout.readline()
         assert line, f"a program has ended with {process.wait()}"
         return json.loads(line)
+
+
+def _started(command: Sequence[str], traces: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=environment({TRACES: str(traces)}),
+    )
 
 
 def _say(answer: object) -> None:
