@@ -1,5 +1,6 @@
 """Conditions: what holds of a value, what is in doubt, and what an attacker cannot talk away."""
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -43,6 +44,8 @@ def of_value(operator: str, operand: object, value: object) -> tuple[bool, bool]
         pytest.param("eq", ("a", "b"), ["a", "b"], HOLDS, id="a whole list"),
         pytest.param("eq", ("a", "b"), ["b", "a"], FAILS, id="a whole list in another order"),
         pytest.param("eq", ("a",), "a", FAILS, id="a text is not a list"),
+        pytest.param("eq", "x", float("nan"), DOUBT, id="no number where a text is expected"),
+        pytest.param("eq", "2026-01-01", date(2026, 1, 1), DOUBT, id="something that is not JSON"),
         pytest.param("ne", 1, 2, HOLDS, id="another number"),
         pytest.param("ne", 1, 1.0, FAILS, id="the same number is not another"),
         pytest.param("ne", 1, "1", DOUBT, id="maybe another"),
@@ -181,3 +184,19 @@ def test_whatever_is_sent_a_condition_answers_and_doubt_only_ever_restricts(
 def test_a_number_means_the_same_as_its_text_for_every_order(value: float, bound: int) -> None:
     for operator in ("gt", "gte", "lt", "lte"):
         assert of_value(operator, bound, value) == of_value(operator, bound, str(value))
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        pytest.param("(a+)+$", "a" * 1_000_000 + "!", id="nested repetition"),
+        pytest.param("^(a|a)*$", "a" * 1_000_000 + "!", id="two ways for one letter"),
+        pytest.param("a*a*a*a*a*b", "a" * 1_000_000, id="many stars"),
+        pytest.param(r"^(\w+\s?)*$", "word " * 200_000 + "!", id="words and spaces"),
+        pytest.param("(.*,){11}P", "1," * 500_000, id="columns"),
+        pytest.param("(a?){200}a{200}b", "a" * 1_000_000, id="as many as there may be"),
+    ],
+)
+def test_no_text_keeps_an_expression_busy(expression: str, text: str) -> None:
+    """With backtracking each of these would take longer than anybody waits."""
+    assert of_value("matches", expression, text) == FAILS

@@ -343,6 +343,7 @@ def test_a_condition(when: str, mistake: str) -> None:
         pytest.param("(?:a{1,500}){1,500}", id="a product of counts"),
         pytest.param("a{100000}", id="a large count"),
         pytest.param(r"a\Z", id="an end that is not ECMA 262"),
+        pytest.param("(" * 9 + "a" + "){9}" * 9, id="counts of counts"),
     ],
 )
 def test_an_expression_that_might_take_long_is_refused(expression: str) -> None:
@@ -373,3 +374,11 @@ def test_rows_have_no_expressions() -> None:
         ),
         "rule 1 ('r'), key 'affected_rows', operator 'in': item 1: this must be a whole number, not the text '1'",
     ]
+
+
+def test_an_expression_that_is_nested_too_deep_is_refused() -> None:
+    [mistake] = mistakes_in(f"{RULE}when = {{ x = {{ matches = '{'(' * 5000}{')' * 5000}' }} }}")
+    assert mistake == (
+        f"rule 1 ('r'), key 'when', parameter 'x', operator 'matches': '{'(' * 60}…': it cannot be used: leave out "
+        "look-around, back-references, \\A, \\Z and large counts"
+    )

@@ -78,19 +78,17 @@ def _clash(operator: str, operand: object, forms: Sequence[Schema]) -> Iterator[
 
 
 def _may_be(operator: str, operand: object, form: Schema) -> bool:
-    """Whether a value of this form can be compared with an operand."""
+    """Whether a value of this form can be compared with an operand: a text, a number, true or false."""
     types = declared_types(form)
     match operand:
         case bool():
             return "boolean" in types
         case str():
             return "string" in types
-        case int() | float():
+        case _:
             is_between = operator in _EQUAL and isinstance(operand, float) and not operand.is_integer()
             numbers = {"number"} if is_between else {"number", "integer"}
             return bool(types & numbers) or form.get("format") == DECIMAL
-        case _:
-            return True
 
 
 def _is(operand: object, value: object) -> bool:
