@@ -110,7 +110,7 @@ class _ColouredLines:
 
     def write(self, rows: Sequence[Row]) -> None:
         for row in rows:
-            self._terminal.print(coloured_line(_shown(row, _briefly)), no_wrap=True, overflow="ellipsis", crop=True)
+            self._terminal.print(coloured_line(_shown(row, _briefly)), soft_wrap=True)
 
 
 def _shown(row: Row, time: Callable[[object], str]) -> Cells:

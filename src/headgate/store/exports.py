@@ -44,7 +44,7 @@ def read_rows(path: Path) -> Iterator[tuple[Row, int]]:
 
 def _row(line: bytes, path: Path, number: int) -> Row:
     try:
-        wire = json.loads(line, object_pairs_hook=_unlike, parse_constant=_no_number)
+        wire = json.loads(line.rstrip(), object_pairs_hook=_unlike, parse_constant=_no_number)
         canonical(wire)  # what has no spelling has no digest either
         row = Row.read(wire)
     except (TypeError, ValueError, KeyError, RecursionError) as error:

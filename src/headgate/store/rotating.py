@@ -31,20 +31,31 @@ async def rotate(
     store: Store, path: Path, is_old: IsOld, *, key: bytes, by: str, now: float, notice: Notice | None = None
 ) -> Rotated:
     """Move the oldest rows to a new file. Unless every one of them verifies, there and back, nothing changes."""
-    with NewExport(path) as export:
-        moved = await _written(store, export, is_old, key, notice)
-        if moved.broken is not None or moved.head == moved.start:
-            return Rotated(moved, 0)
-        export.finish()
-        again = verify_files([export.part], key)
-        if (again.start, again.head, again.broken) != (moved.start, moved.head, None):
-            raise ExportError(f"'{path}' does not read back as it was written; nothing was taken out of the store")
-        export.publish()
+    while True:
+        moved = await _moved(store, path, is_old, key, notice)
+        if moved.broken is None or await store.start() == moved.start:
+            break
+        # Somebody else has taken out old rows meanwhile, which looked like a gap.
+    if moved.broken is not None or moved.head == moved.start:
+        return Rotated(moved, 0)
     last = moved.head
     name = os.fsencode(path.name).decode(errors="replace")  # a name may be no text at all, and the audit holds text
     details = {"through": last.number, "digest": last.digest, "file": name}
     entry = Entry(at=now, event=PRUNED, adapter="", caller=by, details=details)
     return Rotated(moved, await store.prune(last.number, entry))
+
+
+async def _moved(store: Store, path: Path, is_old: IsOld, key: bytes, notice: Notice | None) -> Verification:
+    """Bring rows to a file, which appears only if all is well with them."""
+    with NewExport(path) as export:
+        moved = await _written(store, export, is_old, key, notice)
+        if moved.broken is None and moved.head != moved.start:
+            export.finish()
+            again = verify_files([export.part], key)
+            if (again.start, again.head, again.broken) != (moved.start, moved.head, None):
+                raise ExportError(f"'{path}' does not read back as it was written; nothing was taken out of the store")
+            export.publish()
+    return moved
 
 
 async def _written(store: Store, export: NewExport, is_old: IsOld, key: bytes, notice: Notice | None) -> Verification:

@@ -1,0 +1,40 @@
+"""The bar for what takes long."""
+
+import io
+
+import pytest
+
+from headgate.cli.progress import Bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def shown_after(seconds: float, stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a bar has written when work has taken so long."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    now = [100.0]
+    bar = Bar("verifying", stream, lambda: now[0])
+    bar(0, 10)
+    now[0] += seconds
+    bar(3, 10)
+    bar(10, 10)
+    bar.close()
+    return stream.getvalue()
+
+
+def test_on_a_terminal_it_appears_after_a_second_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown_after(1.0, Terminal(), monkeypatch)
+    assert "verifying" in text
+    assert "100%" in text
+    assert text.endswith("\x1b[2K")
+
+
+def test_what_is_quick_needs_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown_after(0.9, Terminal(), monkeypatch) == ""
+
+
+def test_in_a_pipe_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown_after(5.0, io.StringIO(), monkeypatch) == ""
