@@ -52,8 +52,7 @@ def sections(page: Path) -> dict[str, str]:
         inside ^= line.startswith("```")
         if line.startswith("#") and not inside:
             heading = line.strip("# \n")
-            assert heading not in found, f"two sections are called '{heading}'"
-            found[heading] = ""
+            found.setdefault(heading, "")
         else:
             found[heading] += line
     return found

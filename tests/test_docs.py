@@ -16,7 +16,8 @@ import pytest
 from mcp import Client
 
 from headgate import Adapter, Backend, SqlSettings, mcp_server, sql_adapter
-from headgate.cli.serve import Guarding, Serving
+from headgate.cli.guards import Guarding
+from headgate.cli.serve import Serving
 from headgate.cli.targets import DatabaseChoices
 from headgate.protocol.error_codes import REGISTRY, is_callers_to_repair
 from headgate.protocol.profiles import PROFILES
@@ -25,6 +26,7 @@ from headgate.query.operators import COMBINERS, OPERATORS
 from headgate.server.settings import Settings
 from headgate.sources.bookshop import build_bookshop
 from headgate.sources.sql import settings as sql_settings
+from tests.shown import sections
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -70,7 +72,7 @@ def test_the_readme_shows_what_the_command_really_prints(words: str, printed: li
 
 
 def test_the_readme_shows_commands_on_the_demo_and_on_a_file() -> None:
-    assert len(commands_shown()) == 4
+    assert len(commands_shown()) == 6
 
 
 def test_every_option_of_serve_and_its_variable_are_documented() -> None:
@@ -83,6 +85,29 @@ def test_every_option_of_serve_and_its_variable_are_documented() -> None:
     assert len(variables) >= len(options)
     assert [name for name in options if f"`--{name.replace('_', '-')}`" not in page] == []
     assert [name for name in sorted(variables) if f"`{name}`" not in page] == []
+
+
+COMMANDS = (
+    "call",
+    "policy check",
+    "policy test",
+    "audit",
+    "audit verify",
+    "audit rotate",
+    "approvals approve",
+    "trust",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_of_a_command_is_documented(command: str) -> None:
+    help_text = subprocess.run(
+        [*HEADGATE, *command.split(), "--help"], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    options = set(re.findall(r"^│ \*? *(--[a-z-]+)", help_text, re.MULTILINE))
+    pages = text("docs/cli.md") + text("docs/serving.md")
+    assert len(options) >= 3
+    assert [name for name in sorted(options) if name not in pages] == []
 
 
 def test_every_setting_of_an_embedded_server_is_documented() -> None:
@@ -172,6 +197,21 @@ def test_every_page_is_linked_from_the_readme_and_every_link_leads_somewhere() -
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    found: list[str] = []
+    for heading in sections(page):
+        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        found.append(f"{anchor}-{found.count(anchor)}" if anchor in found else anchor)
+    return set(found)
+
+
+def test_every_link_to_a_heading_finds_it() -> None:
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]*)\)", page.read_text()):
+            assert anchor in anchors(page.parent / target if target else page), f"{page.name}: {target}#{anchor}"
 
 
 SAID_BY_EXAMPLES = {

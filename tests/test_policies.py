@@ -48,6 +48,8 @@ DEPLOYMENTS = "deployments.py:deployments"
 SOURCES = {"never-touch-production": DEPLOYMENTS, "spend-at-most": DEPLOYMENTS}
 """What a policy is for; the demo unless said."""
 ADDRESS = Address("127.0.0.1", 8765)
+_WRITTEN = ("state.db", "2026.jsonl")
+"""Files that the page has commands write."""
 
 EACH_POLICY = pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in POLICIES])
 
@@ -238,7 +240,7 @@ class Home:
         done = self._shell(*given[given.index("headgate") + 1 :], cwd=EXAMPLES, env={**self._variables, **variables})
         assert done.code in (0, 1), f"{words}: {done.err}"
         self._note(done.out + done.err)
-        return done.out, done.err
+        return self._plain(done.out), self._plain(done.err)
 
     def serves(self, words: str) -> None:
         """Start a server as it is typed; it must come up, and end when nobody speaks to it any more."""
@@ -264,13 +266,18 @@ class Home:
     def _placed(self, words: Iterable[str]) -> list[str]:
         """The words with the paths of files that the page tells of: examples, or what the user has written."""
         (self._folder / "tokens.toml").write_text(_tokens())
-        own = {"tokens.toml": self._folder / "tokens.toml", "state.db": self._folder / "state.db"}
+        own = {"tokens.toml": self._folder / "tokens.toml"}
         return [str(own.get(one, EXAMPLES / one if (EXAMPLES / one.split(":")[0]).exists() else one)) for one in words]
 
     def _filled(self, words: str) -> str:
         for stand_in, value in self._seen.items():
             words = words.replace(stand_in, value)
-        return words.replace("state.db", str(self._folder / "state.db"))
+        for name in _WRITTEN:
+            words = words.replace(name, str(self._folder / name))
+        return words
+
+    def _plain(self, text: str) -> str:
+        return text.replace(f"{self._folder}/", "")
 
     def _note(self, text: str) -> None:
         for found in re.finditer(r"\b(appr)_[\w-]{16}", text):
