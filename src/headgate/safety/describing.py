@@ -6,7 +6,6 @@ from typing import Any, Final
 from headgate.adapter.context import ANONYMOUS, Context
 from headgate.adapter.operations import Operation
 from headgate.protocol.danger import DEFAULT_LEVELS, DangerLevel, Trust
-from headgate.safety.asks import Ask
 from headgate.safety.danger import PATTERNS
 from headgate.safety.decisions import Effect
 from headgate.safety.gatekeeper import Gatekeeper
@@ -52,7 +51,7 @@ class Description:
     async def answer(self, query: str, name: str | None, context: Context) -> object:
         """The data of one of the queries."""
         if query == "quota_status":
-            return await self._gatekeeper.meter.status(_asking(context, self._gatekeeper))
+            return await self._gatekeeper.meter.status(context.caller)
         return self._danger(name) if query == "danger" else self._policies(name)
 
     # danger
@@ -148,11 +147,3 @@ def _rule(rule: Rule) -> dict[str, object]:
     if rule.reason:
         wire["reason"] = rule.reason
     return wire
-
-
-def _asking(context: Context, gatekeeper: Gatekeeper) -> Ask:
-    """Whoever asks for figures, as the counters of one caller want to know them."""
-    operation = next(iter(gatekeeper.operations.values()))
-    return Ask(
-        operation=operation, params={}, caller=context.caller, session=context.session, request_id=context.request_id
-    )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from headgate.adapter.context import Caller
 from headgate.adapter.operations import Operation
 from headgate.protocol.canonical import canonical
 from headgate.protocol.errors import AqlError
@@ -63,7 +64,7 @@ class Meter:
             paused = self._only_paused(full, ask)
             if not full:
                 return tuple(self._warnings(quotas, used[len(limits) :]))
-            if paused is None or not await self._is_continued(paused, ask, now):
+            if paused is None or not await self._is_continued(paused, ask.caller, now):
                 raise await self._refusal(ask, full, now)
             continued.add(paused)
 
@@ -83,10 +84,10 @@ class Meter:
     def _quota_charge(self, quota: Quota, ask: Ask, *, beyond_pause: bool = False) -> Charge:
         stops = [quota.hard_stop, None if beyond_pause else quota.pause]
         limit = min((stop for stop in stops if stop is not None), default=None)
-        return Charge(self._key(quota, ask), WINDOWS[quota.window], self._amount(quota, ask), limit)
+        return Charge(self._key(quota, ask.caller), WINDOWS[quota.window], self._amount(quota, ask), limit)
 
-    def _key(self, quota: Quota, ask: Ask) -> str:
-        whose = identity(ask.caller) if quota.per_caller else "*"
+    def _key(self, quota: Quota, caller: Caller) -> str:
+        whose = identity(caller) if quota.per_caller else "*"
         return f"{self.adapter}:quota:{quota.key}:{whose}"
 
     def _amount(self, quota: Quota, ask: Ask) -> int:
@@ -107,7 +108,7 @@ class Meter:
         )
         now = self.clock()
         for quota in quotas:
-            key = self._key(quota, ask)
+            key = self._key(quota, ask.caller)
             if key in used.lifts:
                 await self.store.remove(_CONTINUED, key)
                 await self.store.insert(Record(_CONTINUED, key, {}, self.adapter, now + WINDOWS[quota.window]))
@@ -115,8 +116,8 @@ class Meter:
     def _used(self, ask: Ask, grant: Grant) -> Entry:
         return entry_of(ask, APPROVED, self.clock(), self.adapter, details=about_grant(grant))
 
-    async def _is_continued(self, quota: Quota, ask: Ask, now: float) -> bool:
-        record = await self.store.find(_CONTINUED, self._key(quota, ask))
+    async def _is_continued(self, quota: Quota, caller: Caller, now: float) -> bool:
+        record = await self.store.find(_CONTINUED, self._key(quota, caller))
         return record is not None and (record.expires_at or 0) > now
 
     # what the caller is told
@@ -148,7 +149,7 @@ class Meter:
         message = f"Quota pause threshold reached: {one.metric}"
         quotas = [quota for quota in paused if isinstance(quota, Quota)]
         who = Who.PERSON if any(quota.who is Who.PERSON for quota in quotas) else Who.CLIENT
-        lifts = tuple(self._key(quota, ask) for quota in quotas)
+        lifts = tuple(self._key(quota, ask.caller) for quota in quotas)
         handle = await self.confirmations.pause(ask, who, message, lifts)
         pause = {"pause_threshold": one.shown(one.pause or 0)}
         return AqlError("RATE_LIMIT_QUOTA_PAUSE", message, {**figures, **pause, **stop, **resets, **handle})
@@ -177,28 +178,28 @@ class Meter:
         ]
         if tokens:
             amount = estimate(answer.decode(errors="replace"))
-            charges = [Charge(self._key(quota, ask), WINDOWS[quota.window], amount) for quota in tokens]
+            charges = [Charge(self._key(quota, ask.caller), WINDOWS[quota.window], amount) for quota in tokens]
             await self.store.charge(charges, self.clock())
 
-    async def status(self, ask: Ask) -> dict[str, object]:
+    async def status(self, caller: Caller) -> dict[str, object]:
         """Current figures of every limit and quota, for ``introspect {query: "quota_status"}``."""
         now = self.clock()
         limits, quotas = self.policy.api_limits, self.policy.quotas
         charges = [self._limit_charge(limit) for limit in limits]
-        charges += [self._quota_charge(quota, ask) for quota in quotas]
+        charges += [Charge(self._key(quota, caller), WINDOWS[quota.window], 1) for quota in quotas]
         used = await self.store.used(charges, now)
         return {
             "api_limits": [_limit_status(one, held, now) for one, held in zip(limits, used, strict=False)],
             "quotas": [
-                await self._quota_status(quota, held, ask, now)
+                await self._quota_status(quota, held, caller, now)
                 for quota, held in zip(quotas, used[len(limits) :], strict=True)
             ],
         }
 
-    async def _quota_status(self, quota: Quota, held: Used, ask: Ask, now: float) -> dict[str, object]:
+    async def _quota_status(self, quota: Quota, held: Used, caller: Caller, now: float) -> dict[str, object]:
         thresholds = {"warn": quota.warn, "pause": quota.pause, "hard_stop": quota.hard_stop}
         status = _status(quota, held.amount)
-        if status == "paused" and await self._is_continued(quota, ask, now):
+        if status == "paused" and await self._is_continued(quota, caller, now):
             status = "warn"
         return {
             "metric": quota.metric,
