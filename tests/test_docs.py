@@ -26,6 +26,7 @@ from headgate.query.operators import COMBINERS, OPERATORS
 from headgate.server.settings import Settings
 from headgate.sources.bookshop import build_bookshop
 from headgate.sources.sql import settings as sql_settings
+from tests.cli.commands import Shell
 from tests.shown import sections
 
 ROOT = Path(__file__).parent.parent
@@ -100,11 +101,11 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_of_a_command_is_documented(command: str) -> None:
-    help_text = subprocess.run(
-        [*HEADGATE, *command.split(), "--help"], capture_output=True, text=True, timeout=60, check=True
-    ).stdout
-    options = set(re.findall(r"^│ \*? *(--[a-z-]+)", help_text, re.MULTILINE))
+def test_every_option_of_a_command_is_documented(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helped = Shell(monkeypatch, capsys)(*command.split(), "--help").out
+    options = set(re.findall(r"^│ \*? *(--[a-z-]+)", helped, re.MULTILINE))
     pages = text("docs/cli.md") + text("docs/serving.md")
     assert len(options) >= 3
     assert [name for name in sorted(options) if name not in pages] == []
