@@ -200,3 +200,21 @@ def test_a_number_means_the_same_as_its_text_for_every_order(value: float, bound
 def test_no_text_keeps_an_expression_busy(expression: str, text: str) -> None:
     """With backtracking each of these would take longer than anybody waits."""
     assert of_value("matches", expression, text) == FAILS
+
+
+@pytest.mark.parametrize(
+    ("operands", "values"),
+    [
+        pytest.param(tuple(range(1000)), [0.5] * 10_000, id="numbers"),
+        pytest.param(tuple(map(str, range(1000))), ["x"] * 10_000, id="texts"),
+        pytest.param(tuple(range(1000)), ["1e-9999"] * 10_000, id="numbers sent as text"),
+    ],
+)
+def test_no_list_keeps_a_long_choice_busy(operands: tuple[object, ...], values: list[object]) -> None:
+    """Compared one with each other, these would be ten million comparisons."""
+    assert of_value("in", operands, values) == FAILS
+
+
+def test_a_choice_of_1_is_no_choice_of_true() -> None:
+    for operand, value, expected in [(1, 1, HOLDS), (True, 1, FAILS), (True, True, HOLDS), (1, True, FAILS)]:
+        assert of_value("in", (operand,), value) == expected

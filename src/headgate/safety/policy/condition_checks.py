@@ -121,7 +121,7 @@ def _is_always_given(operation: Operation, steps: Sequence[str]) -> bool:
     parameter = operation.parameter(steps[0])
     is_required = len(steps) == 1 and parameter is not None and parameter.required
     nullable = any("null" in declared_types(form) for form in forms_under(operation, steps))
-    return (is_required and not nullable) or (len(steps) == 1 and default_under(operation, steps) is not None)
+    return (is_required and not nullable) or (len(steps) == 1 and default_under(operation, tuple(steps)) is not None)
 
 
 def rows_are_unknown(rule: Rule, operations: Sequence[Operation]) -> Iterator[str]:

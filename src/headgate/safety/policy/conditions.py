@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeAlias
 
-from headgate.protocol.canonical import canonical
-from headgate.safety.policy.expressions import found_in
+from headgate.safety.policy.comparisons import OPERATORS, Incomparable, Test
 
 __all__ = ["MISSING", "OPERATORS", "PRESENT", "Condition", "Default", "Steps", "values_under"]
 
@@ -18,10 +16,6 @@ MISSING: Final = object()
 """Stands for a value that is not given and has no default, or is null, which says the same."""
 _STRANGE: Final = object()
 """Stands for whatever is found where an object should be: nobody knows what the operation makes of it."""
-
-
-class _Incomparable(Exception):
-    """The value is of a kind that the condition cannot judge."""
 
 
 def values_under(params: Mapping[str, object], path: str, default: Default) -> Iterator[object]:
@@ -39,99 +33,12 @@ def _walk(value: object, done: Steps, steps: Steps, default: Default) -> Iterato
         here = (*done, steps[0])
         yield from _walk(value[steps[0]] if steps[0] in value else default(here), here, steps[1:], default)
     else:
-        yield MISSING if value is None or value is MISSING or value == [] else _STRANGE
+        yield MISSING if value is None or value == [] else _STRANGE
 
-
-def _same(left: object, right: object) -> bool:
-    """Whether two values are one: 1 and 1.0 are the same number; true, "1" and 1 are three different things.
-
-    Yet a number may be sent as text, so "1" and 1 cannot be told apart for sure.
-    """
-    if _is_number(left) and _is_number(right):
-        return _number(left) == _number(right)
-    if isinstance(left, list | Mapping) and not isinstance(right, list | tuple | Mapping):
-        raise _Incomparable
-    if _is_number(left) != _is_number(right) and _read(left) == _read(right) is not None:
-        raise _Incomparable
-    return _canonical(left) == _canonical(right)
-
-
-def _canonical(value: object) -> bytes:
-    try:
-        return canonical(value)
-    except (TypeError, ValueError, RecursionError):
-        raise _Incomparable from None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _read(value: object) -> Decimal | None:
-    try:
-        return _number(value)
-    except _Incomparable:
-        return None
-
-
-def _number(value: object) -> Decimal:
-    """A number, also one that had to be sent as text because it is large or exact."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise _Incomparable
-    try:
-        read = Decimal(value) if isinstance(value, int) else Decimal(str(value))
-    except InvalidOperation:
-        raise _Incomparable from None
-    if read.is_nan():
-        raise _Incomparable
-    return read
-
-
-def _ordered(value: object, bound: object, holds: Callable[[Any, Any], bool]) -> bool:
-    if isinstance(bound, str):
-        if not isinstance(value, str):
-            raise _Incomparable
-        return holds(value, bound)
-    return holds(_number(value), _number(bound))
-
-
-def _matches(value: object, expression: str) -> bool:
-    if not isinstance(value, str):
-        raise _Incomparable
-    try:
-        return found_in(expression, value)
-    except ValueError:
-        raise _Incomparable from None
-
-
-def _is_among(value: object, others: Any) -> bool:
-    """Whether a value is one of some; that it may be one of them is in doubt only if it is none for sure."""
-    doubts = 0
-    for other in others:
-        try:
-            if _same(value, other):
-                return True
-        except _Incomparable:
-            doubts += 1
-    if doubts:
-        raise _Incomparable
-    return False
-
-
-OPERATORS: Final[Mapping[str, Callable[[object, Any], bool]]] = {
-    "eq": _same,
-    "ne": lambda value, other: not _same(value, other),
-    "in": _is_among,
-    "not_in": lambda value, others: not _is_among(value, others),
-    "gt": lambda value, bound: _ordered(value, bound, lambda left, right: left > right),
-    "gte": lambda value, bound: _ordered(value, bound, lambda left, right: left >= right),
-    "lt": lambda value, bound: _ordered(value, bound, lambda left, right: left < right),
-    "lte": lambda value, bound: _ordered(value, bound, lambda left, right: left <= right),
-    "matches": _matches,
-}
-"""What a condition may say of a value that is given. ``present`` is the one that may be said of one that is not."""
 
 PRESENT: Final = "present"
+"""The operator that may be said of a value that is not given, too."""
+
 _NEGATIVE: Final = ("ne", "not_in")
 _EXACT: Final = ("eq", "ne")
 
@@ -169,11 +76,13 @@ class Condition:
         values = value if isinstance(value, list) and not is_whole else [value]
         if not values:
             return self.operator in _NEGATIVE
-        found = [self._is_true_of(one, in_doubt) for one in values]
+        test = OPERATORS[self.operator](self.operand)
+        found = [_result(test, one, in_doubt) for one in values]
         return any(found) if in_doubt else all(found)
 
-    def _is_true_of(self, value: object, in_doubt: bool) -> bool:
-        try:
-            return OPERATORS[self.operator](value, self.operand)
-        except _Incomparable:
-            return in_doubt
+
+def _result(test: Test, value: object, in_doubt: bool) -> bool:
+    try:
+        return test(value)
+    except Incomparable:
+        return in_doubt

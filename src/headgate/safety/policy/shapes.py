@@ -1,6 +1,7 @@
 """What the schemas of an operation say of a value somewhere inside its parameters."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from headgate.adapter.operations import Operation
@@ -27,8 +28,9 @@ def forms_under(operation: Operation, steps: Sequence[str]) -> list[Schema]:
     return [schema for schema in _said_under(operation, steps) if not _only_joins(schema)]
 
 
-def default_under(operation: Operation, steps: Sequence[str]) -> object:
-    """What stands in for a value that is not given, as JSON; None if nothing does."""
+@lru_cache(maxsize=10_000)
+def default_under(operation: Operation, steps: tuple[str, ...]) -> object:
+    """What stands in for a value that is not given, as JSON; None if nothing does. Asked for each item of a list."""
     said = (schema.get("default") for schema in _said_under(operation, steps))
     return next((one for one in said if one is not None), None)
 
