@@ -3,6 +3,7 @@
 from typing import Any
 
 from headgate import Adapter, Caller
+from headgate.safety.policy.rules import Policy
 from headgate.store.sql import SqlStore
 from tests.engine.asking import leaks
 from tests.safety.guarding import Guarded, code_of
@@ -35,7 +36,7 @@ def shop(name: str, ran: list[Any]) -> Adapter:
 class Shop(Guarded):
     """Such an adapter behind a gatekeeper, and all that ran."""
 
-    def __init__(self, store: SqlStore, rules: str = "", *, name: str = "shop", **more: Any) -> None:
+    def __init__(self, store: SqlStore, rules: str | Policy = "", *, name: str = "shop", **more: Any) -> None:
         self.ran: list[Any] = []
         super().__init__(shop(name, self.ran), store, rules, **more)
 

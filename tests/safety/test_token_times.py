@@ -3,6 +3,7 @@
 import pytest
 
 from headgate import Adapter, Session
+from headgate.safety.policy.rules import Confirmation, Policy
 from headgate.store.sql import SqlStore
 from tests.safety.deletions import ANN, CALL, Shop
 from tests.safety.guarding import Guarded
@@ -161,3 +162,19 @@ async def test_no_two_tokens_are_alike_and_each_has_the_right_form(guard: Shop) 
     tokens = {await guard.token("delete_thing", CALL) for _ in range(50)}
     assert len(tokens) == 50
     assert all(8 <= len(token) <= 80 and token.startswith("conf_") for token in tokens)
+
+
+async def test_only_tokens_that_can_still_be_used_take_up_room(store: SqlStore) -> None:
+    guard = Shop(store, Policy(confirmation=Confirmation(max_live=3)))
+    used, withdrawn, _ = [await guard.token("delete_thing", CALL) for _ in range(3)]
+    error = (await guard.call("delete_thing", CALL))["error"]
+    assert error["code"] == "RATE_LIMIT_EXCEEDED"
+    assert error["details"]["limit"] == 3
+    assert (await guard.call("delete_thing", CALL, token=used))["success"]
+    await guard.gatekeeper.withdraw(withdrawn, "the user declined")
+    guard.clock.move(10)
+    for _ in range(2):
+        await guard.token("delete_thing", CALL)
+    assert await guard.code("delete_thing", CALL) == "RATE_LIMIT_EXCEEDED"
+    guard.clock.move(290)
+    await guard.token("delete_thing", CALL)
