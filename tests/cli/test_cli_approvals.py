@@ -225,6 +225,26 @@ def test_ctrl_c_at_the_question_approves_nothing(state: str) -> None:
     assert "Traceback" not in terminal.text
 
 
+def test_who_is_slower_than_another_person_is_told_so(shell: Shell, state: str) -> None:
+    grant = asked(state)
+    with dialogue("approvals", "approve", grant.approval_id, "--state", state) as terminal:
+        terminal.wait_for("Approve this call? [y/N] ")
+        assert shell("approvals", "deny", grant.approval_id, "--state", state).code == 0
+        terminal.type("y\n")
+        assert terminal.ended() == 1
+    assert f"'{grant.approval_id}' was turned down or withdrawn at " in terminal.text
+    assert "conf_" not in terminal.text
+
+
+def test_a_user_without_a_name_is_unknown(shell: Shell, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> str:
+        raise OSError("No username set in the environment")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    shell("approvals", "deny", asked(state).approval_id, "--state", state)
+    assert rows_of(state)[0].entry.details["by"] == "unknown"
+
+
 def test_where_nobody_can_be_asked_nothing_is_approved(shell: Shell, state: str) -> None:
     grant = asked(state)
     done = shell("approvals", "approve", grant.approval_id, "--state", state, given="y\n")

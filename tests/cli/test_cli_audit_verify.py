@@ -160,6 +160,24 @@ def test_an_audit_without_rows_is_told_so(shell: Shell, tmp_path: Path) -> None:
     assert whole(shell("audit", "verify", "--state", str(path))).startswith("row 1 is as it was written\n1:")
 
 
+def test_a_store_that_lost_its_tables_cannot_be_verified(shell: Shell, state: Path) -> None:
+    tamper(state, "DROP TABLE audit_ends")
+    done = shell("audit", "verify", "--state", str(state), env=KEYED)
+    assert (done.code, done.out, done.err.count("\n")) == (3, "", 1)
+
+
+@pytest.mark.parametrize("words", [("verify",), ("rotate", "--to", "x.jsonl", "--through", "1"), ()])
+def test_who_interrupts_gets_no_trace(
+    shell: Shell, state: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    def interrupted(work: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("headgate.cli.audit.guarded", interrupted)
+    done = shell("audit", *words, "--state", str(state))
+    assert (done.code, done.out, done.err) == (1, "", "headgate: interrupted\n")
+
+
 # keys
 
 

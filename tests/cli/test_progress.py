@@ -1,6 +1,7 @@
 """The bar for what takes long."""
 
 import io
+import sys
 
 import pytest
 
@@ -16,10 +17,12 @@ def shown_after(seconds: float, stream: io.StringIO, monkeypatch: pytest.MonkeyP
     """What a bar has written when work has taken so long."""
     monkeypatch.setenv("TERM", "xterm-256color")
     now = [100.0]
+    streams = (sys.stdout, sys.stderr)
     bar = Bar("verifying", stream, lambda: now[0])
     bar(0, 10)
     now[0] += seconds
     bar(3, 10)
+    assert (sys.stdout, sys.stderr) == streams  # what is printed goes where it should, bar or not
     bar(10, 10)
     bar.close()
     return stream.getvalue()

@@ -60,10 +60,8 @@ def show(
             raise SettingError(f"--json and --format {form} exclude each other")
         matches = filters.matches(time.time())
         async with open_state(state) as store:
-            out = writer("jsonl" if json else form or "text", follows=follow)
-            with progress("reading the audit") as bar:
-                reading = Reading(store, matches, out, bar)
-                await (reading.show_all() if all_rows else reading.show_last(_LAST if last is None else last))
+            reading = Reading(store, matches, writer("jsonl" if json else form or "text", follows=follow))
+            await (reading.show_all() if all_rows else reading.show_last(_LAST if last is None else last))
             if follow:
                 await reading.follow()
         return OK

@@ -3,14 +3,16 @@
 import select
 import sys
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import anyio
 
 from headgate.cli.audit_filters import Matches
 from headgate.cli.audit_rows import Writer
+from headgate.cli.progress import progress
 from headgate.store.audit import Row
 from headgate.store.interface import Store
 from headgate.store.verifying import Notice
@@ -31,34 +33,42 @@ class Reading:
     store: Store
     matches: Matches
     writer: Writer
-    notice: Notice
     seen: int = 0
 
     async def show_last(self, count: int) -> None:
-        """Print the last rows that fit, found from the end on, so that a long audit need not be read as a whole."""
+        """Print the last rows that fit."""
+        with progress("reading the audit") as bar:
+            found = await self._last(count, bar)
+        self.writer.write(found)
+
+    async def _last(self, count: int, notice: Notice) -> list[Row]:
+        """The last rows that fit, found from the end on, so that a long audit need not be read as a whole."""
         first, head = _whole((await self.store.start()).number), _whole((await self.store.head()).number)
         self.seen = head
         found: list[Row] = []
         end, size = head, _WINDOW
         while len(found) < count:
             begin = max(first, end - size)
-            found = [*await self._window(begin, end, head, count - len(found)), *found]
+            told = partial(_tell, notice, head - end - begin, head - first)
+            # What was added since the head was read is looked at too.
+            window = await self._window(begin, None if end == head else end, count - len(found), told)
+            found = [*window, *found]
             if begin == first:
                 break
             end, size = begin, size * 2
-        self.writer.write(found)
+        return found
 
-    async def _window(self, begin: int, end: int, head: int, count: int) -> list[Row]:
-        """The last of the rows that fit, after one row and up to another; nothing that was added since is left out."""
+    async def _window(self, begin: int, end: int | None, count: int, tell: Callable[[int], None]) -> list[Row]:
+        """The last of the rows that fit, after one row and up to another, or to the end."""
         found: deque[Row] = deque(maxlen=count)
         async for row in self.store.rows(after=begin):
-            if row.number > end and end != head:
+            if end is not None and row.number > end:
                 break
             self.seen = max(self.seen, row.number)
             if self.matches(row.entry):
                 found.append(row)
             if row.number % _OFTEN == 0:
-                self.notice(head - end + row.number - begin, head)
+                tell(row.number)
         return list(found)
 
     async def show_all(self) -> None:
@@ -86,6 +96,10 @@ class Reading:
                 batch = []
         if batch:
             yield batch
+
+
+def _tell(notice: Notice, before: int, total: int, number: int) -> None:
+    notice(before + number, total)
 
 
 def _whole(number: object) -> int:

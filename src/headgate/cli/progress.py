@@ -35,7 +35,14 @@ class Bar:
 
     def _started(self) -> tuple[Progress, TaskID]:
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
-        shown = Progress(*columns, TimeRemainingColumn(), console=Console(file=self._stream), transient=True)
+        shown = Progress(
+            *columns,
+            TimeRemainingColumn(),
+            console=Console(file=self._stream),
+            transient=True,
+            redirect_stdout=False,  # what a command prints belongs where its user sends it, bar or not
+            redirect_stderr=False,
+        )
         shown.start()
         return shown, shown.add_task(self._words)
 
