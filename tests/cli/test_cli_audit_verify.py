@@ -80,7 +80,7 @@ TAMPERING = {
     "a previous": (f"{SET} previous = digest WHERE number = 3", f"row 3: {TORN}"),
     "the first previous": (f"{SET} previous = digest WHERE number = 1", f"row 1: {TORN}"),
     "a number": (f"{SET} number = 30 WHERE number = 3", "row 3: the row is missing: row 4 stands in its place"),
-    "a number below": (f"{SET} number = -3 WHERE number = 1", "row -3: it stands where row 1 should be"),
+    "a number below": (f"{SET} number = -3 WHERE number = 1", "row 1: the row is missing: row -3 stands in its place"),
     "the first removed": ("DELETE FROM audit_rows WHERE number = 1", "row 1: the row is missing: row 2"),
     "one removed": ("DELETE FROM audit_rows WHERE number = 4", "row 4: the row is missing: row 5 stands in its place"),
     "the last removed": ("DELETE FROM audit_rows WHERE number = 6", "row 6: the row is missing: the chain should end"),
@@ -114,7 +114,7 @@ TAMPERING = {
     ),
     "the start's number": (
         "UPDATE audit_ends SET number = 1 WHERE name = 'start'",
-        "row 1: it stands where row 2 should be",
+        "row 2: the row is missing: row 1 stands in its place",
     ),
     "the start's digest": ("UPDATE audit_ends SET digest = 'x' WHERE name = 'start'", f"row 1: {TORN}"),
     "the start is bytes": ("UPDATE audit_ends SET digest = x'00' WHERE name = 'start'", "the row 'start' of the table"),
@@ -296,7 +296,7 @@ FILES: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
     "a number": (changed("number", 33), "row 3: the row is missing: row 33 stands in its place"),
     "one removed": (lambda lines: [*lines[:2], *lines[3:]], "row 3: the row is missing: row 4 stands in its place"),
     "two swapped": (lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]], "row 3: the row is missing: row 4"),
-    "one twice": (lambda lines: [*lines[:3], *lines[2:]], "row 3: it stands where row 4 should be"),
+    "one twice": (lambda lines: [*lines[:3], *lines[2:]], "row 4: the row is missing: row 3 stands in its place"),
     "all removed": (lambda lines: [], "row 1: "),
 }
 

@@ -43,7 +43,7 @@ class Verifier:
 
     def takes(self, row: Row) -> bool:
         """Whether the row continues the chain, and is the one that was noted, if one of its number was."""
-        found = self._out_of_place(row) or first_break([row], self.place, key=self._key)
+        found = first_break([row], self.place, key=self._key)
         if found is None:
             found = self._unlike_noted(row)
         else:
@@ -57,12 +57,6 @@ class Verifier:
 
     def _is_start(self, details: object) -> bool:
         return isinstance(details, Mapping) and details.get("through") == self.start.number
-
-    def _out_of_place(self, row: Row) -> Break | None:
-        """A row that should come earlier, or that should have been taken out."""
-        if row.number > self.place.number:
-            return None
-        return Break(row.number, f"it stands where row {self.place.number + 1} should be")
 
     def _unlike_noted(self, row: Row) -> Break | None:
         if self._noted is None or row.number != self._noted.number or row.head == self._noted:
