@@ -12,7 +12,7 @@ from headgate.adapter.operations import Example, Operation
 from headgate.adapter.parameters import Deprecated
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
-from headgate.protocol.danger import Danger, DangerLevel, Trust, danger_from
+from headgate.protocol.danger import Danger, DangerLevel, Trust, danger_from, trust_from
 from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.protocol.profiles import CRUDE, PROFILES, Profile
 from headgate.query.backends import Backend
@@ -89,7 +89,7 @@ class Adapter:
         *,
         version: str = "0.1.0",
         profile: Profile | str = CRUDE,
-        trust: Trust | None = None,
+        trust: Trust | str | None = None,
     ) -> None:
         if not name.strip():
             raise AdapterError("An adapter needs a name.")
@@ -97,7 +97,7 @@ class Adapter:
         self.description = description
         self.version = version
         self.profile = _profile(profile)
-        self.trust = trust
+        self.trust = trust_from(trust)
         self._operations: dict[str, Operation] = {}
         self._collections = Collections()
         self._relating: Operation | None = None

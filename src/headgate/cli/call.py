@@ -16,7 +16,7 @@ from headgate.cli.targets import DatabaseChoices, Source, open_target
 from headgate.client.targets import Envelope, Target
 from headgate.server.settings import SettingError
 
-__all__ = ["call"]
+__all__ = ["call", "pairs", "params_of"]
 
 
 def call(
@@ -50,10 +50,10 @@ def call(
     """
 
     async def work() -> int:
-        given = _object(params)
+        given = params_of(params)
         async with open_target(source, database, guarding) as target:
             types = await _types(target, operation) if values else {}
-            request = given | _pairs(values, types)
+            request = given | pairs(values, types)
             answer = await target.call(operation, request)
             confirmation = answer.get("confirmation")
             if confirmation and (yes or await anyio.to_thread.run_sync(_agrees, confirmation)):
@@ -82,7 +82,8 @@ async def _confirmed(target: Target, operation: str, request: Mapping[str, Any],
     return await target.call(operation, {**request, "confirmation_token": asked["confirmation"]["token"]})
 
 
-def _object(text: str | None) -> dict[str, Any]:
+def params_of(text: str | None) -> dict[str, Any]:
+    """The parameters in a JSON object, or in what standard input holds."""
     if text is None:
         return {}
     raw = sys.stdin.read() if text == "-" else text
@@ -102,7 +103,8 @@ async def _types(target: Target, operation: str) -> Mapping[str, str]:
     return {parameter["name"]: parameter["type"] for parameter in details.get("parameters", ())}
 
 
-def _pairs(values: Iterable[str], types: Mapping[str, str]) -> dict[str, Any]:
+def pairs(values: Iterable[str], types: Mapping[str, str]) -> dict[str, Any]:
+    """The parameters in words such as ``name=value``, each read by its declared type."""
     return dict(_pair(text, types) for text in values)
 
 

@@ -102,9 +102,11 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _beside(path: Path, named: str | None) -> str | None:
     """A path in a file starts from that file's folder; a URL or a module stays as it is."""
-    if not named or ":" in named.removeprefix(path.drive) or not (path.parent / named.partition("?")[0]).exists():
+    if not named or "://" in named or named.startswith("memory:"):
         return named
-    return str(path.parent / named)
+    file, colon, name = named.partition(".py:")
+    is_module = ":" in named and not colon
+    return named if is_module else f"{path.parent / file}{colon}{name}"
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from headgate.adapter.context import Caller
 from headgate.adapter.introspection import INTROSPECT
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.adapter.schemas import type_name
-from headgate.cli.call import _object, _pairs
+from headgate.cli.call import pairs, params_of
 from headgate.cli.exits import OK, USAGE
 from headgate.cli.guards import configured
 from headgate.cli.output import complain, guarded, print_json, print_line, told
@@ -151,7 +151,7 @@ def try_policy(
         async with _bench(policy, source, trust, database) as bench:
             if cases is not None:
                 return show_cases(_try_cases(bench, cases), bench.warnings, json)
-            tried = _try_call(bench, operation or "", _object(params), values, situation)
+            tried = _try_call(bench, operation or "", params_of(params), values, situation)
             return show_call(tried, bench.warnings, json)
 
     return _run(work, json=False)
@@ -244,7 +244,7 @@ def _trust(word: str | None) -> Trust | None:
 def _try_call(bench: _Bench, name: str, params: dict[str, Any], values: tuple[str, ...], situation: Situation) -> Tried:
     known = bench.adapter.operations.get(name)
     types = {one.name: type_name(one.schema, known.definitions) for one in known.parameters} if known else {}
-    operation, given = bench.validated(name, params | _pairs(values, types))
+    operation, given = bench.validated(name, params | pairs(values, types))
     return bench.judge(operation, given, situation.who(), situation.rows())
 
 

@@ -39,7 +39,8 @@ class Target(Protocol):
 @dataclass(frozen=True, slots=True)
 class _Local:
     engine: Engine
-    session: Session = field(default_factory=Session)
+    session: Session = field(default_factory=lambda: Session(lasting=False))
+    """One that the next program goes on with: what it was asked to confirm here, it may confirm there."""
 
     async def call(self, operation: str, params: Mapping[str, object]) -> Envelope:
         reply = await self.engine.call({"operation": operation, "params": dict(params)}, session=self.session)

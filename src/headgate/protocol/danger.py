@@ -10,7 +10,7 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.suggestions import did_you_mean, nearest
 
-__all__ = ["DEFAULT_LEVELS", "Danger", "DangerLevel", "Trust", "danger_from"]
+__all__ = ["DEFAULT_LEVELS", "Danger", "DangerLevel", "Trust", "danger_from", "trust_from"]
 
 
 class DangerLevel(StrEnum):
@@ -87,6 +87,7 @@ class Danger:
     requires_reauth: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "level", _level(self.level))
         if not 0 <= self.cooldown_seconds <= _LONGEST_COOLDOWN:
             raise AdapterError(
                 f"A cooldown of {self.cooldown_seconds:g} seconds is not possible: 0 to {_LONGEST_COOLDOWN:g} are."
@@ -104,12 +105,24 @@ class Danger:
 
 def danger_from(given: "Danger | DangerLevel | str | None") -> Danger | None:
     """The declaration that a decorator was given, where a word is enough."""
-    if given is None or isinstance(given, Danger):
-        return given
+    return given if given is None or isinstance(given, Danger) else Danger(_level(given))
+
+
+def _level(given: DangerLevel | str) -> DangerLevel:
     try:
-        return Danger(DangerLevel(given))
+        return DangerLevel(given)
     except ValueError:
-        known = list(DangerLevel)
-        raise AdapterError(
-            f"'{given}' is not a danger level; there are {', '.join(known)}{did_you_mean(nearest(given, known, 1))}"
-        ) from None
+        raise _unknown(given, "danger level", list(DangerLevel)) from None
+
+
+def trust_from(given: Trust | str | None) -> Trust | None:
+    """The trust that an adapter was given, where a word is enough."""
+    try:
+        return None if given is None else Trust(given)
+    except ValueError:
+        raise _unknown(str(given), "level of trust", list(Trust)) from None
+
+
+def _unknown(given: str, what: str, known: list[str]) -> AdapterError:
+    hint = did_you_mean(nearest(given, known, 1))
+    return AdapterError(f"'{given}' is not a {what}; there are {', '.join(known)}{hint}")

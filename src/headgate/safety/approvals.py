@@ -34,7 +34,7 @@ async def turn_down(store: Store, approval_id: str, by: str, clock: Clock) -> bo
     if grant is None:
         return False
     now = clock()
-    revoked = replace(grant, revoked_at=now)
+    revoked = replace(grant, revoked_at=now, turned_down_by=by)
     return await store.replace(revoked.record(KEPT_SECONDS), [entry_of_grant(grant, REVOKED, now, by=by)])
 
 

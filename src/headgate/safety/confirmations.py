@@ -13,7 +13,17 @@ from headgate.safety.asks import Ask, identity
 from headgate.safety.auditing import ISSUED, REFUSED, REVOKED, entry_of, shown
 from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.decisions import Decision, Who
-from headgate.safety.grants import GRANT, Binding, Grant, Presented, Purpose, Refusal, new_grant, refusal_of
+from headgate.safety.grants import (
+    GRANT,
+    Binding,
+    Grant,
+    Presented,
+    Purpose,
+    Refusal,
+    new_grant,
+    refusal_of,
+    turned_down,
+)
 from headgate.safety.policy.rules import Confirmation
 from headgate.store.audit import Entry
 from headgate.store.interface import Store
@@ -54,9 +64,9 @@ class Confirmations:
     async def request(self, ask: Ask, danger: Danger, decision: Decision, entries: Sequence[Entry]) -> AqlError:
         """Ask for a confirmation; the error that tells the caller how to get it."""
         level = danger.level
-        reasons = danger.reasons or ((decision.reason,) if decision.reason else (f"The operation is {level}",))
+        reasons = _reasons(danger, decision)
         message = message_of(danger, ask)
-        seconds = self.settings.seconds[level] + danger.cooldown_seconds
+        seconds = self.settings.life(level, decision.who) + danger.cooldown_seconds
         grant, token = await self._issue(
             ask, Purpose.CONFIRMATION, decision.who, level, message, reasons, seconds, danger.cooldown_seconds, entries
         )
@@ -124,16 +134,15 @@ class Confirmations:
         return grant, token
 
     async def _waiting(self, binding: Binding, purpose: Purpose, lifts: tuple[str, ...], now: float) -> Grant | None:
-        """The same call that waits for a person already: asking again must not fill their list."""
-        return next(
-            (
-                grant
-                for grant in await grants_of(self.store, self.adapter)
-                if grant.is_pending and grant.expires_at > now
-                if (grant.binding, grant.purpose, grant.lifts) == (binding, purpose, lifts)
-            ),
-            None,
-        )
+        """The same call that waits for a person already: asking again must not fill their list, nor wear them down."""
+        same = [
+            grant
+            for grant in await grants_of(self.store, self.adapter)
+            if (grant.binding, grant.purpose, grant.lifts) == (binding, purpose, lifts) and grant.expires_at > now
+        ]
+        if any(grant.turned_down_by is not None for grant in same):
+            raise turned_down()
+        return next((grant for grant in same if grant.is_pending), None)
 
     async def _have_room(self, now: float) -> None:
         live = await self.store.count(GRANT, owner=self.adapter, now=now + KEPT_SECONDS)
@@ -258,6 +267,12 @@ def entry_of_grant(grant: Grant, event: str, at: float, **more: object) -> Entry
 def about_grant(grant: Grant) -> dict[str, object]:
     """What the audit tells of a grant; its secret is not even known here."""
     return {"grant": grant.id, "who": grant.who.value, "purpose": grant.purpose.name.lower()}
+
+
+def _reasons(danger: Danger, decision: Decision) -> tuple[str, ...]:
+    """Why it is asked: the rule's own reason first, then what is dangerous about the operation."""
+    said = () if decision.reason in ("", "; ".join(danger.reasons)) else (decision.reason,)
+    return (*said, *danger.reasons) or (f"The operation is {danger.level}",)
 
 
 def message_of(danger: Danger, ask: Ask) -> str:

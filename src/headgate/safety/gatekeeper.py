@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from headgate.adapter.context import ANONYMOUS
 from headgate.adapter.operations import Operation
 from headgate.protocol.danger import DangerLevel, Trust
-from headgate.protocol.errors import AqlError, quoted
+from headgate.protocol.errors import AqlError, harmless
 from headgate.protocol.results import Notice
 from headgate.safety.asks import Ask, identity
 from headgate.safety.auditing import APPROVED, EXECUTED, PROPOSED, REFUSED, RETURNED, entry_of
@@ -22,7 +22,7 @@ from headgate.safety.decisions import Decision, Effect, Who
 from headgate.safety.grants import Grant, Purpose
 from headgate.safety.judging import Judgement, Standing, is_denied_anyway, judge
 from headgate.safety.metering import Meter
-from headgate.safety.policy.rules import Facts, Policy
+from headgate.safety.policy.rules import DEFAULT_RULE, Facts, Policy
 from headgate.safety.trust import DEFAULT_TRUST, decide_by_trust, minimum_trust
 from headgate.store.audit import Entry
 from headgate.store.interface import Store
@@ -146,7 +146,7 @@ class Gatekeeper:
         if self._escalates(standing.classified.level) and await self._is_repeated(ask, ahead=ahead):
             standing = standing.escalated()
         facts = self._facts(ask.operation, ask)
-        if standing.needs_a_dry_run and dry_run is not None and not ask.dry_run:
+        if standing.needs_a_dry_run and dry_run is not None:
             without_rows = judge(standing, facts).decision
             if without_rows.effect is not Effect.ALLOW and not is_denied_anyway(standing, facts):
                 facts = replace(facts, affected_rows=await dry_run())
@@ -364,9 +364,11 @@ def _denial(ask: Ask, judgement: Judgement, trust: Trust) -> AqlError:
 
 
 def _denied_by_rule(decision: Decision, operation: str) -> AqlError:
-    why = f"the rule '{decision.rule}' denies '{operation}'" + (f": {decision.reason}" if decision.reason else "")
-    return AqlError(
-        "PERMISSION_DENIED",
-        f"Permission denied: {quoted(decision.reason) or why}",
-        {"reason": decision.reason or why, "operation": operation, "rule": decision.rule},
-    )
+    """What a rule says; an operator's words stand in the message unless they could be taken for a program's."""
+    if decision.rule == DEFAULT_RULE:
+        why = f"no rule of the policy allows '{operation}'"
+    else:
+        why = f"the rule '{decision.rule}' denies '{operation}'" + (f": {decision.reason}" if decision.reason else "")
+    said = why if harmless(f"{why} ") else f"a rule of the policy denies '{operation}', see details"
+    details = {"reason": decision.reason or why, "operation": operation, "rule": decision.rule}
+    return AqlError("PERMISSION_DENIED", f"Permission denied: {said}", details)

@@ -9,24 +9,37 @@ import hashlib
 import hmac
 import re
 import secrets
+import string
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from headgate.protocol.errors import AqlError, quoted
+from headgate.protocol.errors import AqlError, Denied, quoted
 from headgate.protocol.times import timestamp
 from headgate.safety.clock import rounded_up
 from headgate.safety.decisions import Who
 from headgate.store.records import Record
 
-__all__ = ["APPROVAL", "GRANT", "Binding", "Grant", "Presented", "Purpose", "Refusal", "new_grant", "refusal_of"]
+__all__ = [
+    "APPROVAL",
+    "GRANT",
+    "Binding",
+    "Grant",
+    "Presented",
+    "Purpose",
+    "Refusal",
+    "new_grant",
+    "refusal_of",
+    "turned_down",
+]
 
 GRANT: Final = "grant"
 """The kind of record that grants are kept as."""
 
 APPROVAL: Final = "appr_"
-_ID_BYTES: Final = 12
+_LETTERS: Final = string.ascii_letters + string.digits
+"""What an approval's id is made of: it is read out, typed, and said in messages."""
 _ID_LENGTH: Final = 16
 _SECRET_BYTES: Final = 32
 _READABLE: Final = re.compile(r"[A-Za-z0-9_-]{8,80}\Z")
@@ -73,6 +86,8 @@ class Grant:
     approved_by: str | None = None
     consumed_at: float | None = None
     revoked_at: float | None = None
+    turned_down_by: str | None = None
+    """The person who said no, if one did."""
     version: int = 0
 
     @property
@@ -125,7 +140,7 @@ class Grant:
 
 def new_grant(**about: Any) -> tuple[Grant, str | None]:
     """A grant and its token; none yet if a person must approve first."""
-    grant = Grant(id=secrets.token_urlsafe(_ID_BYTES), **about)
+    grant = Grant(id="".join(secrets.choice(_LETTERS) for _ in range(_ID_LENGTH)), **about)
     return (grant, None) if grant.who is Who.PERSON else grant.with_secret()
 
 
@@ -197,6 +212,9 @@ def refusal_of(
     """
     token = {"token": quoted(presented.text, "")[1:-1]}
     is_right = presented.opens(grant)
+    if grant is not None and is_right and _is_callers(grant, wanted) and grant.turned_down_by is not None:
+        error = turned_down().error
+        return Refusal(error.code, error.message, error.details or {})
     if grant is None or not is_right or not _is_callers(grant, wanted) or grant.revoked_at is not None:
         return Refusal("TOKEN_INVALID", "The confirmation token is not valid: call without it to get another", token)
     if now > grant.expires_at + skew_seconds:
@@ -207,6 +225,11 @@ def refusal_of(
         used = {"consumed_at": timestamp(grant.consumed_at)}
         return Refusal("TOKEN_ALREADY_USED", "The confirmation token was already used: it counts once", token | used)
     return _not_for_this(grant, wanted, who, token) or _not_yet(grant, token, now)
+
+
+def turned_down() -> AqlError:
+    """The answer to a call that a person does not want."""
+    return Denied("a person turned this call down")
 
 
 def _is_callers(grant: Grant, wanted: Binding) -> bool:

@@ -1,12 +1,12 @@
 """All that is decided of one call, from danger and trust to the last rule: one pure function."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from headgate.protocol.danger import Danger, DangerLevel, Trust
 from headgate.safety.danger import Classified, classify
 from headgate.safety.decisions import Decision, Effect, Who, most_restrictive
-from headgate.safety.policy.rules import Facts, Policy, Rule, decide_by_rules
+from headgate.safety.policy.rules import DEFAULT_RULE, Facts, Policy, Rule, decide_by_rules
 from headgate.safety.trust import decide_by_trust
 
 __all__ = ["Judgement", "Standing", "is_denied_anyway", "judge"]
@@ -74,8 +74,8 @@ def judge(standing: Standing, facts: Facts) -> Judgement:
     operation less dangerous, and so says openly what they vouch for.
     """
     by_rules = tuple(decide_by_rules(standing.rules, standing.default, facts))
-    considered = (decide_by_trust(standing.classified, standing.trust), *by_rules)
-    counts = most_restrictive(considered)
+    by_trust = decide_by_trust(standing.classified, standing.trust)
+    counts = most_restrictive(_as_told(by_trust, by_rules))
     if counts.effect is Effect.CONFIRM:
         by_person = standing.confirmed_by is Who.PERSON or standing.always_anew
         counts = replace(
@@ -83,7 +83,16 @@ def judge(standing: Standing, facts: Facts) -> Judgement:
             who=Who.PERSON if by_person else counts.who,
             remember=not standing.always_anew and _may_be_remembered(by_rules),
         )
-    return Judgement(counts, considered, standing.classified.danger)
+    return Judgement(counts, (by_trust, *by_rules), standing.classified.danger)
+
+
+def _as_told(by_trust: Decision, by_rules: Sequence[Decision]) -> Sequence[Decision]:
+    """The decisions in the order in which one of several equal ones is told.
+
+    What trust denies, it denies first. Else a rule that an operator wrote says most, and the default least.
+    """
+    is_default = any(one.rule == DEFAULT_RULE for one in by_rules)
+    return (by_trust, *by_rules) if by_trust.effect is Effect.DENY or is_default else (*by_rules, by_trust)
 
 
 def is_denied_anyway(standing: Standing, facts: Facts) -> bool:

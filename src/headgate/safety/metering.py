@@ -147,12 +147,13 @@ class Meter:
                 "RATE_LIMIT_QUOTA_EXHAUSTED", f"Quota exhausted: {one.metric}", {**figures, **stop, **resets}
             )
         message = f"Quota pause threshold reached: {one.metric}"
+        said = f"{message}. Once the user agrees, call again with _quota_continue"
         quotas = [quota for quota in paused if isinstance(quota, Quota)]
         who = Who.PERSON if any(quota.who is Who.PERSON for quota in quotas) else Who.CLIENT
         lifts = tuple(self._key(quota, ask.caller) for quota in quotas)
         handle = await self.confirmations.pause(ask, who, message, lifts)
         pause = {"pause_threshold": one.shown(one.pause or 0)}
-        return AqlError("RATE_LIMIT_QUOTA_PAUSE", message, {**figures, **pause, **stop, **resets, **handle})
+        return AqlError("RATE_LIMIT_QUOTA_PAUSE", said, {**figures, **pause, **stop, **resets, **handle})
 
     def _warnings(self, quotas: Sequence[Quota], used: Sequence[Used]) -> Iterable[Notice]:
         for quota, held in zip(quotas, used, strict=True):

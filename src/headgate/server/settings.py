@@ -93,12 +93,12 @@ class Settings:
 
     def gatekeeper(self, adapter: Adapter, store: Store) -> Gatekeeper:
         """What guards an adapter; a policy that does not fit it is refused, and what looks odd in it is logged."""
+        trust = self.trust or self.policy.trust or adapter.trust or DEFAULT_TRUST
         try:
-            for warning in check_policy(self.policy, adapter.name, adapter.operations):
+            for warning in check_policy(self.policy, adapter.name, adapter.operations, trust=trust):
                 _LOG.warning("policy: %s", warning)
         except PolicyError as error:
             raise SettingError(str(error)) from None
-        trust = self.trust or self.policy.trust or adapter.trust or DEFAULT_TRUST
         return Gatekeeper(adapter.name, adapter.operations, store, policy=self.policy, trust=trust)
 
     def engine(self, adapter: Adapter, store: Store) -> Engine:

@@ -24,7 +24,7 @@ from headgate.safety.policy.tables import Place, Table, one_of
 __all__ = ["PolicyError", "policy_from", "read_policy", "read_toml"]
 
 _POLICY: Final = "policy"
-_BESIDE: Final = ("source", "state", "name")
+_BESIDE: Final = ("source", "state")
 """What a file may have beside its policy, if that is a table of its own."""
 
 _KEYS: Final = (

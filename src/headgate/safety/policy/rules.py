@@ -27,6 +27,9 @@ __all__ = [
     "decide_by_rules",
 ]
 
+_LONGEST: Final[Mapping[DangerLevel, float]] = {DangerLevel.FORBIDDEN: 300.0}
+"""The longest life of a token where it is not 15 minutes (Confirmation Tokens 5.1)."""
+
 DEFAULT_RULE: Final = "the policy's default"
 
 
@@ -109,6 +112,10 @@ class Confirmation:
         default_factory=lambda: {**dict.fromkeys(DangerLevel, 300.0), DangerLevel.FORBIDDEN: 120.0}
     )
     quota_seconds: float = 300.0
+
+    def life(self, level: DangerLevel, who: Who) -> float:
+        """How long a confirmation of an operation counts: a person has as long as the specification allows."""
+        return max(self.seconds[level], _LONGEST.get(level, 900.0)) if who is Who.PERSON else self.seconds[level]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
