@@ -203,10 +203,11 @@ async def test_leave_for_few_rows_is_none_where_the_number_is_unknown(store: Sql
     assert library.ran == ["bob"]
 
 
-async def test_a_dry_run_itself_is_not_tried_before(store: SqlStore) -> None:
-    library = Library(store, MANY, trust=Trust.CERTIFIED)
-    assert (await library.call("delete_loans", {"reader": "anna", **DRY}))["success"]
-    assert library.tried == ["anna"]
+async def test_a_dry_run_is_judged_by_its_rows_like_the_call_itself(store: SqlStore) -> None:
+    library = Library(store, MANY.replace("confirm", "deny"), trust=Trust.CERTIFIED)
+    assert await library.code("delete_loans", {"reader": "anna", **DRY}) == "PERMISSION_DENIED"
+    assert (await library.call("delete_loans", {"reader": "bob", **DRY}))["success"]
+    assert library.ran == []
 
 
 async def test_a_trial_that_fails_is_the_answer_and_nothing_runs(store: SqlStore) -> None:

@@ -138,8 +138,8 @@ def ruled(decision: str, **more: str) -> str:
         pytest.param(
             ruled("allow", when='when = {user = "ada"}'),
             "allow",
-            "reversible operations of a validated adapter",
-            id="where danger and trust decide, and a rule allows this call too",
+            "the rule",
+            id="where a rule allows this call, and danger and trust do too",
         ),
         pytest.param(ruled("confirm"), "confirm", "the rule", id="where a rule asks"),
         pytest.param(ruled("deny"), "deny", "the rule", id="where a rule denies"),

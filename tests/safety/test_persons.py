@@ -45,13 +45,21 @@ async def test_asking_again_for_the_same_call_gives_the_same_approval(guard: Sho
     assert len(await waiting(guard.store, guard.clock())) == 5
 
 
-async def test_what_has_expired_or_was_turned_down_is_asked_for_anew(guard: Shop) -> None:
+async def test_what_has_expired_is_asked_for_anew(guard: Shop) -> None:
     first = await guard.approval("delete_thing", CALL)
-    guard.clock.move(300)
-    second = await guard.approval("delete_thing", CALL)
-    await turn_down(guard.store, second, "root", guard.clock)
-    third = await guard.approval("delete_thing", CALL)
-    assert len({first, second, third}) == 3
+    guard.clock.move(899)
+    assert await guard.approval("delete_thing", CALL) == first, "a person has a quarter of an hour"
+    guard.clock.move(1)
+    assert await guard.approval("delete_thing", CALL) != first
+
+
+async def test_who_was_turned_down_cannot_wear_a_person_down(guard: Shop) -> None:
+    approval = await guard.approval("delete_thing", CALL)
+    await turn_down(guard.store, approval, "root", guard.clock)
+    assert await guard.code("delete_thing", CALL) == "PERMISSION_DENIED"
+    assert await waiting(guard.store, guard.clock()) == []
+    guard.clock.move(900)
+    assert await guard.approval("delete_thing", CALL) != approval, "a no lasts as long as the question would have"
 
 
 async def test_until_a_person_approves_the_approval_is_no_token(guard: Shop) -> None:
@@ -95,7 +103,10 @@ async def test_an_approval_is_for_its_call_alone(guard: Shop, changed: dict[str,
 async def test_what_is_turned_down_does_not_run(guard: Shop) -> None:
     approval = await guard.approval("delete_thing", CALL)
     assert await turn_down(guard.store, approval, "root", guard.clock)
-    await guard.refused("TOKEN_INVALID", CALL, approval)
+    envelope = await guard.call("delete_thing", CALL, token=approval)
+    assert code_of(envelope) == "PERMISSION_DENIED"
+    assert "turned this call down" in envelope["error"]["message"]
+    assert guard.ran == []
     assert await approve(guard.store, approval, "root", guard.clock) is None
     assert not await turn_down(guard.store, approval, "root", guard.clock)
 
@@ -110,7 +121,7 @@ async def test_what_is_approved_cannot_be_approved_again_nor_turned_down(guard: 
 
 async def test_an_approval_that_comes_too_late_is_none(guard: Shop) -> None:
     approval = await guard.approval("delete_thing", CALL)
-    guard.clock.move(300)
+    guard.clock.move(900)
     assert await waiting(guard.store, guard.clock()) == []
     assert await approve(guard.store, approval, "root", guard.clock) is None
 
@@ -216,3 +227,12 @@ async def test_an_approval_of_somebody_cannot_be_taken_by_whoever_has_the_same_n
     approval = await guard.approval("delete_thing", CALL, caller=Caller(subject="ann", client_id="desk"))
     await approve(guard.store, approval, "root", guard.clock)
     await guard.refused("TOKEN_INVALID", CALL, approval, caller=ANN)
+
+
+async def test_a_client_cannot_take_an_approval_back_by_its_id(guard: Shop) -> None:
+    approval = await guard.approval("delete_thing", CALL)
+    await guard.gatekeeper.withdraw(approval, "somebody else")
+    assert [grant.approval_id for grant in await waiting(guard.store, guard.clock())] == [approval]
+    token = await approve(guard.store, approval, "root", guard.clock)
+    await guard.gatekeeper.withdraw(approval, "somebody else")
+    assert (await guard.call("delete_thing", CALL, token=token))["success"]

@@ -65,7 +65,7 @@ def refusal(file: Path) -> str:
         ),
         pytest.param(
             b"policy = 5\nsorce = 'x'\n",
-            "key 'sorce': there is no such key; known are policy, source, state, name. Did you mean 'source'?\n"
+            "key 'sorce': there is no such key; known are policy, source, state. Did you mean 'source'?\n"
             "key 'policy': this must be a table, not the number 5",
             id="a larger file",
         ),

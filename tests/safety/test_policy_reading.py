@@ -204,7 +204,7 @@ def test_a_file_with_everything_in_it(tmp_path: Path) -> None:
 
 def test_a_table_of_a_larger_file(tmp_path: Path) -> None:
     file = tmp_path / "headgate.toml"
-    file.write_text('source = "shop.db"\nstate = "memory:"\nname = "shop"\n[policy]\ndefault = "deny"\n')
+    file.write_text('source = "shop.db"\nstate = "memory:"\n[policy]\ndefault = "deny"\n')
     assert read_policy(file) == Policy(name="headgate.toml", default=Effect.DENY)
 
 
