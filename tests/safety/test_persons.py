@@ -236,3 +236,11 @@ async def test_a_client_cannot_take_an_approval_back_by_its_id(guard: Shop) -> N
     token = await approve(guard.store, approval, "root", guard.clock)
     await guard.gatekeeper.withdraw(approval, "somebody else")
     assert (await guard.call("delete_thing", CALL, token=token))["success"]
+
+
+async def test_a_call_for_which_nobody_will_be_asked_is_in_the_audit_too(guard: Shop) -> None:
+    approval = await guard.approval("delete_thing", CALL)
+    await turn_down(guard.store, approval, "root", guard.clock)
+    assert await guard.code("delete_thing", CALL) == "PERMISSION_DENIED"
+    last = (await guard.audit())[-1]
+    assert (last.event, last.operation, last.code) == ("proposed", "delete_thing", "PERMISSION_DENIED")

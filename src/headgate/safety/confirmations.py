@@ -224,7 +224,8 @@ class Confirmations:
         presented = Presented.read(text, Purpose.CONFIRMATION)
         record = await self.store.find(GRANT, presented.id)
         grant = Grant.read(record) if record else None
-        if grant is None or not presented.opens(grant) or grant.consumed_at is not None:
+        is_token = presented.opens(grant) and presented.secret is not None  # an approval is a person's to turn down
+        if grant is None or not is_token or grant.consumed_at is not None or grant.revoked_at is not None:
             return False
         return await self._revoke(grant, reason)
 

@@ -24,7 +24,7 @@ from headgate.safety.judging import Judgement, Standing, is_denied_anyway, judge
 from headgate.safety.metering import Meter
 from headgate.safety.policy.rules import DEFAULT_RULE, Facts, Policy
 from headgate.safety.trust import DEFAULT_TRUST, decide_by_trust, minimum_trust
-from headgate.store.audit import Entry
+from headgate.store.audit import PRUNED, Entry, Row
 from headgate.store.interface import Store
 from headgate.store.windows import Charge
 
@@ -169,7 +169,11 @@ class Gatekeeper:
     async def _request(self, ask: Ask, judgement: Judgement) -> AqlError:
         entries = [self._proposed(ask, judgement, "CONFIRMATION_REQUIRED")]
         await self._tidy()
-        return await self.confirmations.request(ask, judgement.danger, judgement.decision, entries)
+        try:
+            return await self.confirmations.request(ask, judgement.danger, judgement.decision, entries)
+        except AqlError as error:  # nobody will be asked
+            await self.store.append([self._proposed(ask, judgement, error.error.code)])
+            raise
 
     async def _count(self, ask: Ask, judgement: Judgement) -> tuple[Notice, ...]:
         if not self.meter.concerns(ask.operation):
@@ -293,14 +297,15 @@ class Gatekeeper:
             await self.tidy()
 
     async def _forget_old(self, before: float) -> None:
-        last = None
+        last: Row | None = None
         async for row in self.store.rows():
             if row.entry.at >= before:
                 break
-            last = row.number
+            last = row
         if last is not None:
-            entry = Entry(at=self.clock(), event="pruned", adapter=self.adapter, details={"through": last})
-            await self.store.prune(last, entry)
+            details = {"through": last.number, "digest": last.digest}
+            entry = Entry(at=self.clock(), event=PRUNED, adapter=self.adapter, details=details)
+            await self.store.prune(last.number, entry)
 
     # the audit
 
