@@ -144,7 +144,7 @@ POLICIES = (
     Demand(
         "danger that requires a person each time",
         '[danger."*"]\nlevel = "{danger}"\nrequires_reauth = true',
-        "allow",
+        "client",
         by_person=True,
     ),
     Demand(

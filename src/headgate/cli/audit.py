@@ -19,7 +19,7 @@ from headgate.protocol.visible import json_line
 from headgate.server.settings import SettingError, audit_key
 from headgate.store.audit import Break, Head, Row
 from headgate.store.exports import ExportError, verify_files
-from headgate.store.interface import StoreError
+from headgate.store.interface import Tampered
 from headgate.store.rotating import IsOld, Rotated, rotate
 from headgate.store.verifying import Notice, Verification, verify
 
@@ -155,9 +155,7 @@ async def _verification(files: Sequence[Path], state: str | None, noted: Head | 
     async with open_state(state) as store:
         try:
             return await verify(store, audit_key(), noted, notice)
-        except StoreError as error:
-            if "tampered" not in str(error):  # the only thing that the store itself finds
-                raise
+        except Tampered as error:
             nowhere = Head(0, "")
             return Verification(nowhere, nowhere, Break(0, str(error)))
 

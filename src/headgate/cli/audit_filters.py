@@ -14,9 +14,8 @@ from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.safety import auditing
 from headgate.safety.decisions import Effect
 from headgate.server.settings import SettingError
-from headgate.store.audit import Entry
+from headgate.store.audit import PRUNED, Entry
 from headgate.store.chain import UNREADABLE
-from headgate.store.verifying import PRUNED
 
 __all__ = ["EVENTS", "Filters", "Matches", "caller_parts", "moment"]
 

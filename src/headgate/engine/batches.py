@@ -50,7 +50,7 @@ def not_begun(batch: Batch, waiting: Mapping[int, Encoded], limits: Limits) -> B
     Each of those gets its own token, so that the batch can be sent again with all of them.
     """
     room = limits.max_response_size - LARGEST_BRIEF_ITEM * (len(batch.items) + 1)
-    stopped = _Stopped(min(waiting), waiting[min(waiting)])
+    stopped = _Stopped(min(waiting), waiting[min(waiting)], begun=False)
     items = []
     for index, raw in enumerate(batch.items):
         encoded = waiting.get(index) or stopped.of(index, room, limits)
@@ -75,16 +75,17 @@ async def run_together(
 class _Stopped(Exception):
     """Ends a transaction that one of its operations failed in."""
 
-    def __init__(self, index: int, encoded: Encoded) -> None:
+    def __init__(self, index: int, encoded: Encoded, *, begun: bool = True) -> None:
         self._index = index
         self._encoded = encoded
+        self._begun = begun
 
     def of(self, index: int, room: int, limits: Limits) -> Encoded:
         """What is answered for one of the operations, within the room that there is."""
         if index == self._index:
             size = len(self._encoded.raw)
             return self._encoded if size <= room else _no_room(size, limits)
-        happened = "undone" if index < self._index and self._encoded.code != _CONFIRMATION else "not begun"
+        happened = "undone" if self._begun and index < self._index else "not begun"
         why = "must be confirmed first" if self._encoded.code == _CONFIRMATION else "failed"
         error = ErrorDetail(
             "CONFLICT_ROLLED_BACK",

@@ -240,8 +240,9 @@ class Engine:
         except AqlError as raised:
             error = raised.error
             raise
-        except Exception:
-            error = ErrorDetail("INTERNAL_ERROR", "")
+        except BaseException as broken:
+            if not is_interruption(broken):
+                error = ErrorDetail("INTERNAL_ERROR", "")
             raise
         else:
             error, answer = None, encoded.raw

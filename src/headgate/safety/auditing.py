@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from headgate.adapter.masking import masked
-from headgate.protocol.canonical import digest
+from headgate.protocol.canonical import canonical, digest
 from headgate.safety.asks import Ask, identity
 from headgate.store.audit import Entry
 
@@ -20,16 +20,19 @@ REVOKED: Final = "revoked"
 TRUST: Final = "trust"
 
 _LONGEST_VALUE: Final = 1000
+_LARGEST_VALUE: Final = 20_000
 
 
 def shown(ask: Ask) -> Mapping[str, object]:
-    """A call's parameters as they may be kept: sensitive values masked, long texts cut, with their length said."""
+    """A call's parameters as they may be kept: sensitive values masked; of what is very large, only how large it is."""
     return {name: _short(value) for name, value in masked(ask.operation, ask.params).items()}
 
 
 def _short(value: Any) -> Any:
     if isinstance(value, str) and len(value) > _LONGEST_VALUE:
         return f"{value[:_LONGEST_VALUE]}… ({len(value)} characters)"
+    if isinstance(value, Mapping | list) and (size := len(canonical(value))) > _LARGEST_VALUE:
+        return f"({len(value)} {'fields' if isinstance(value, Mapping) else 'items'}, {size} bytes)"
     if isinstance(value, Mapping):
         return {key: _short(child) for key, child in value.items()}
     return [_short(child) for child in value] if isinstance(value, list) else value

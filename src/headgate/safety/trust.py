@@ -40,8 +40,10 @@ def decide_by_trust(classified: Classified, trust: Trust) -> Decision:
     if effect is Effect.DENY:
         code = "PERMISSION_DANGER_LEVEL_DENIED" if level.is_grave else "PERMISSION_TRUST_LEVEL_INSUFFICIENT"
         return Decision(effect, rule, code=code)
-    who = Who.PERSON if classified.danger.requires_reauth else Who.CLIENT
-    return Decision(effect, rule, "; ".join(classified.danger.reasons), who)
+    reason = "; ".join(classified.danger.reasons)
+    if classified.danger.requires_reauth:
+        return Decision(Effect.CONFIRM, "operations that require a person each time", reason, Who.PERSON)
+    return Decision(effect, rule, reason)
 
 
 def refused_change(old: Trust, new: Trust) -> str:

@@ -331,7 +331,7 @@ def _result(reply: Reply, session: Session, structured: bool) -> dict[str, Any]:
     result = tool_result(reply.text, is_error=reply.is_error)
     if structured:
         result["structuredContent"] = orjson.loads(reply.text)
-    if reply.failed:
+    if reply.failed and reply.request_id:
         result["_meta"] = {"headgate/requestId": reply.request_id, "headgate/sessionId": session.id}
     return result
 

@@ -8,7 +8,11 @@ from typing import Any, Final
 
 from headgate.protocol.canonical import canonical
 
-__all__ = ["GENESIS", "Break", "Entry", "Head", "Row", "chained", "first_break"]
+__all__ = ["GENESIS", "PRUNED", "Break", "Entry", "Head", "Row", "chained", "first_break"]
+
+
+PRUNED: Final = "pruned"
+"""The event of an entry that tells which rows were taken out for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from headgate.protocol.canonical import canonical
 from headgate.store.audit import Entry, Head, Row, chained
 from headgate.store.drivers.base import Transaction, Unkeepable
-from headgate.store.interface import StoreError
+from headgate.store.interface import StoreError, Tampered
 
 __all__ = ["BATCH", "UNREADABLE", "append", "end", "prune", "read", "settled"]
 
@@ -68,7 +68,7 @@ def end(transaction: Transaction, name: str) -> Head:
     """One of the two ends: ``start`` or ``head``."""
     found = transaction.rows(_END, name=name)
     if not found:
-        raise StoreError(f"The row '{name}' of the table 'audit_ends' is missing: somebody has tampered with the audit")
+        raise Tampered(f"The row '{name}' of the table 'audit_ends' is missing: somebody has tampered with the audit")
     return Head(*found[0])
 
 
@@ -87,9 +87,9 @@ def prune(transaction: Transaction, through: int, entry: tuple[Entry, str], key:
     return taken
 
 
-def read(transaction: Transaction, after: int) -> list[Row]:
+def read(transaction: Transaction, after: int | None) -> list[Row]:
     """The next rows after one; after none, those too that somebody has put before the first."""
-    found = transaction.rows(_READ, after=after or _LOWEST)
+    found = transaction.rows(_READ, after=_LOWEST if after is None else after)
     return [Row(number, _entry(text), _plain(previous), _plain(digest)) for number, text, previous, digest in found]
 
 

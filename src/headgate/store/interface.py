@@ -7,11 +7,15 @@ from headgate.store.audit import Entry, Head, Row
 from headgate.store.records import Record
 from headgate.store.windows import Charge, Used
 
-__all__ = ["Store", "StoreError"]
+__all__ = ["Store", "StoreError", "Tampered"]
 
 
 class StoreError(Exception):
     """The state cannot be opened, read or written; the words are for an operator."""
+
+
+class Tampered(StoreError):
+    """Something is missing that only a person with other tools can have removed."""
 
 
 class Store(Protocol):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from headgate.store.audit import Entry, Row
+from headgate.store.audit import PRUNED, Entry, Row
 from headgate.store.exports import ExportError, NewExport, verify_files
 from headgate.store.interface import Store
-from headgate.store.verifying import PRUNED, Notice, Verification, Verifier
+from headgate.store.verifying import Notice, Verification, Verifier
 
 __all__ = ["IsOld", "Rotated", "rotate"]
 

@@ -129,10 +129,11 @@ class SqlStore:
 
     async def rows(self, *, after: int = 0) -> AsyncIterator[AuditRow]:
         """The rows of the audit after one, in order. Between two batches, others may write."""
-        while batch := await self._run(partial(chain.read, after=after), writes=False):
+        place = after or None
+        while batch := await self._run(partial(chain.read, after=place), writes=False):
             for row in batch:
                 yield row
-            after = batch[-1].number
+            place = batch[-1].number
 
     async def prune(self, through: int, entry: Entry) -> int:
         """Take out the oldest rows up to one, and add an entry that tells of it; how many were taken out.

@@ -4,13 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from headgate.store.audit import GENESIS, Break, Head, Row, first_break
+from headgate.store.audit import GENESIS, PRUNED, Break, Head, Row, first_break
 from headgate.store.interface import Store
 
-__all__ = ["PRUNED", "Notice", "Verification", "Verifier", "verify"]
-
-PRUNED: Final = "pruned"
-"""The event that tells of rows which were taken out; its details say up to which."""
+__all__ = ["Notice", "Verification", "Verifier", "verify"]
 
 Notice: TypeAlias = Callable[[int, int], None]
 """Is told how much of how much is done."""
