@@ -42,7 +42,7 @@ def decide_by_trust(classified: Classified, trust: Trust) -> Decision:
         return Decision(effect, rule, code=code)
     reason = "; ".join(classified.danger.reasons)
     if classified.danger.requires_reauth:
-        return Decision(Effect.CONFIRM, "operations that require a person each time", reason, Who.PERSON)
+        return Decision(Effect.CONFIRM, "operations for which a person is asked each time", reason, Who.PERSON)
     return Decision(effect, rule, reason)
 
 
