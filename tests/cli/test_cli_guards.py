@@ -183,6 +183,17 @@ def test_a_configuration_names_source_state_and_policy(shell: Shell, shop: Path)
     state.close()
 
 
+def test_paths_of_a_configuration_start_from_its_folder(
+    shell: Shell, shop: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (shop / "headgate.toml").write_text('source = "shop.py:shop"\nstate = "state.db"\n')
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    done = shell("call", "list_users", "-s", str(shop / "headgate.toml"), cwd=elsewhere)
+    assert (done.code, json.loads(done.out)) == (0, ["ada", "bob"])
+    assert (shop / "state.db").exists()
+    assert list(elsewhere.iterdir()) == []
+
+
 def test_a_configuration_may_name_a_policy_file_beside_it(shell: Shell, shop: Path) -> None:
     (shop / "rules.toml").write_text('[[rule]]\nname = "nobody lists"\ndecision = "deny"\noperations = "list_users"\n')
     (shop / "headgate.toml").write_text(f'source = "{source(shop)}"\nstate = "memory:"\npolicy = "rules.toml"\n')
