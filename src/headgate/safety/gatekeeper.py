@@ -1,7 +1,7 @@
 """The gatekeeper: may this call run, now, for this caller? It asks the store, decides, and writes the audit.
 
-A call passes four layers. Routing came before. Then danger and trust, then the policy's rules, then what is used up,
-then confirmation. A call that nothing concerns passes at once, without waiting for anything.
+A call that was routed and validated passes danger and trust, the policy's rules, what limits and quotas leave, and
+confirmation, in this order. One that nothing concerns passes at once, without waiting for anything.
 """
 
 import time
@@ -12,18 +12,19 @@ from typing import Any, Final, TypeAlias
 from headgate.adapter.context import ANONYMOUS
 from headgate.adapter.operations import Operation
 from headgate.protocol.danger import DangerLevel, Trust
-from headgate.protocol.errors import AqlError, harmless
+from headgate.protocol.errors import AqlError
 from headgate.protocol.results import Notice
 from headgate.safety.asks import Ask, identity
 from headgate.safety.auditing import APPROVED, EXECUTED, PROPOSED, REFUSED, RETURNED, entry_of
 from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.confirmations import Confirmations, about_grant
-from headgate.safety.decisions import Decision, Effect, Who
+from headgate.safety.decisions import Effect, Who
+from headgate.safety.denials import denial
 from headgate.safety.grants import Grant, Purpose
 from headgate.safety.judging import Judgement, Standing, is_denied_anyway, judge
 from headgate.safety.metering import Meter
-from headgate.safety.policy.rules import DEFAULT_RULE, Facts, Policy
-from headgate.safety.trust import DEFAULT_TRUST, decide_by_trust, minimum_trust
+from headgate.safety.policy.rules import Facts, Policy
+from headgate.safety.trust import DEFAULT_TRUST, decide_by_trust
 from headgate.store.audit import PRUNED, Entry, Row
 from headgate.store.interface import Store
 from headgate.store.windows import Charge
@@ -127,7 +128,7 @@ class Gatekeeper:
         decision = judgement.decision
         audited = judgement.level.is_grave or self.policy.audit.all_operations
         if decision.effect is Effect.DENY:
-            error = _denial(ask, judgement, self.trust)
+            error = denial(ask.operation.name, judgement, self.trust)
             await self.store.append([self._proposed(ask, judgement, error.error.code)])
             raise error
         if self._must_be_confirmed(ask, judgement) and ask.token is None:
@@ -334,46 +335,3 @@ def _shown_defaults(operation: Operation) -> Mapping[str, object]:
 def _confirmer(judgement: Judgement) -> Who:
     """Who must have confirmed a call."""
     return judgement.decision.who if judgement.decision.effect is Effect.CONFIRM else Who.CLIENT
-
-
-def _denial(ask: Ask, judgement: Judgement, trust: Trust) -> AqlError:
-    """Why a call is denied, in words that tell what would have to change."""
-    decision, level, name = judgement.decision, judgement.level, ask.operation.name
-    required = minimum_trust(level)
-    match decision.code:
-        case "PERMISSION_TRUST_LEVEL_INSUFFICIENT":
-            return AqlError(
-                decision.code,
-                f"Operation '{name}' requires trust level '{required}', adapter has '{trust}'",
-                {
-                    "operation": name,
-                    "required_trust": required.value,
-                    "actual_trust": trust.value,
-                    "danger_level": level.value,
-                },
-            )
-        case "PERMISSION_DANGER_LEVEL_DENIED":
-            return AqlError(
-                decision.code,
-                f"Operation '{name}' (danger: {level}) denied for adapter trust level '{trust}'",
-                {
-                    "operation": name,
-                    "danger_level": level.value,
-                    "adapter_trust": trust.value,
-                    "minimum_trust_required": required.value,
-                    "reasons": list(judgement.danger.reasons),
-                },
-            )
-        case _:
-            return _denied_by_rule(decision, name)
-
-
-def _denied_by_rule(decision: Decision, operation: str) -> AqlError:
-    """What a rule says; an operator's words stand in the message unless they could be taken for a program's."""
-    if decision.rule == DEFAULT_RULE:
-        why = f"no rule of the policy allows '{operation}'"
-    else:
-        why = f"the rule '{decision.rule}' denies '{operation}'" + (f": {decision.reason}" if decision.reason else "")
-    said = why if harmless(f"{why} ") else f"a rule of the policy denies '{operation}', see details"
-    details = {"reason": decision.reason or why, "operation": operation, "rule": decision.rule}
-    return AqlError("PERMISSION_DENIED", f"Permission denied: {said}", details)
