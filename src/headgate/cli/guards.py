@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
+from headgate.cli.options import option
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.safety.trusting import effective_trust
 from headgate.server.settings import SettingError, Settings
@@ -20,10 +21,6 @@ from headgate.store.opening import default_state_url
 __all__ = ["Configured", "Guarding", "configured", "opened"]
 
 _KEYS: Final = ("source", "state", "policy")
-
-
-def _option(help_text: str, variable: str) -> Parameter:
-    return Parameter(help=help_text, env_var=variable, negative=(), show_default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +38,15 @@ class Guarding:
     """What guards the source."""
 
     policy: Annotated[
-        Path | None, _option("A TOML file of rules, limits and quotas; a headgate.toml will do.", "HEADGATE_POLICY")
+        Path | None, option("A TOML file of rules, limits and quotas; a headgate.toml will do.", "HEADGATE_POLICY")
     ] = None
     trust: Annotated[
         str | None,
-        _option("untested, generated, validated, community_reviewed or certified.", "HEADGATE_TRUST"),
+        option("untested, generated, validated, community_reviewed or certified.", "HEADGATE_TRUST"),
     ] = None
     state: Annotated[
         str | None,
-        _option("Where tokens, counters and the audit are kept: memory:, a .db file, postgresql://…", "HEADGATE_STATE"),
+        option("Where tokens, counters and the audit are kept: memory:, a .db file, postgresql://…", "HEADGATE_STATE"),
     ] = None
 
     def settings(self, config: Configured, **more: Any) -> Settings:

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from headgate.adapter.adapter import Adapter
 from headgate.cli.exits import OK
 from headgate.cli.guards import Guarding, configured, opened
+from headgate.cli.options import option
 from headgate.cli.output import guarded
 from headgate.cli.requests_log import RequestsLog
 from headgate.cli.targets import DatabaseChoices, load
@@ -34,41 +35,37 @@ __all__ = ["serve"]
 _GRACE_SECONDS: Final = 10.0
 
 
-def _option(help_text: str, variable: str) -> Parameter:
-    return Parameter(help=help_text, env_var=variable, negative=(), show_default=False)
-
-
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Serving:
     """How the adapter is shown and treated."""
 
     mode: Annotated[
-        str | None, _option("Which tools: semantic (one a family), single, or all.", "MCP_AQL_ENDPOINT_MODE")
+        str | None, option("Which tools: semantic (one a family), single, or all.", "MCP_AQL_ENDPOINT_MODE")
     ] = None
     profile: Annotated[
-        str | None, _option("Which families semantic mode has, such as crude or discover.", "MCP_AQL_ENDPOINT_PROFILE")
+        str | None, option("Which families semantic mode has, such as crude or discover.", "MCP_AQL_ENDPOINT_PROFILE")
     ] = None
-    prefix: Annotated[str | None, _option("Before every tool's name, such as github_.", "MCP_AQL_TOOL_PREFIX")] = None
-    dev: Annotated[bool, _option("Warn of unknown parameters instead of refusing them.", "HEADGATE_DEV")] = False
+    prefix: Annotated[str | None, option("Before every tool's name, such as github_.", "MCP_AQL_TOOL_PREFIX")] = None
+    dev: Annotated[bool, option("Warn of unknown parameters instead of refusing them.", "HEADGATE_DEV")] = False
     concurrency: Annotated[
         str | None,
-        _option("serialized, read-concurrent, fully-concurrent or resource-locked.", "HEADGATE_CONCURRENCY"),
+        option("serialized, read-concurrent, fully-concurrent or resource-locked.", "HEADGATE_CONCURRENCY"),
     ] = None
     max_concurrent_requests: Annotated[
-        int | None, _option("How many requests run at once.", "HEADGATE_MAX_CONCURRENT_REQUESTS")
+        int | None, option("How many requests run at once.", "HEADGATE_MAX_CONCURRENT_REQUESTS")
     ] = None
     index_tokens: Annotated[
-        int | None, _option("Tokens that the index in the tools' descriptions may cost.", "HEADGATE_INDEX_TOKENS")
+        int | None, option("Tokens that the index in the tools' descriptions may cost.", "HEADGATE_INDEX_TOKENS")
     ] = None
     structured_content: Annotated[
-        bool, _option("Send answers as structured content too.", "HEADGATE_STRUCTURED_CONTENT")
+        bool, option("Send answers as structured content too.", "HEADGATE_STRUCTURED_CONTENT")
     ] = False
-    max_request_size: Annotated[int | None, _option("Bytes of a request.", "HEADGATE_MAX_REQUEST_SIZE")] = None
-    max_response_size: Annotated[int | None, _option("Bytes of an answer.", "HEADGATE_MAX_RESPONSE_SIZE")] = None
-    max_string_length: Annotated[int | None, _option("Bytes of one text.", "HEADGATE_MAX_STRING_LENGTH")] = None
-    max_array_elements: Annotated[int | None, _option("Elements of one list.", "HEADGATE_MAX_ARRAY_ELEMENTS")] = None
-    max_nesting_depth: Annotated[int | None, _option("Levels of nesting.", "HEADGATE_MAX_NESTING_DEPTH")] = None
+    max_request_size: Annotated[int | None, option("Bytes of a request.", "HEADGATE_MAX_REQUEST_SIZE")] = None
+    max_response_size: Annotated[int | None, option("Bytes of an answer.", "HEADGATE_MAX_RESPONSE_SIZE")] = None
+    max_string_length: Annotated[int | None, option("Bytes of one text.", "HEADGATE_MAX_STRING_LENGTH")] = None
+    max_array_elements: Annotated[int | None, option("Elements of one list.", "HEADGATE_MAX_ARRAY_ELEMENTS")] = None
+    max_nesting_depth: Annotated[int | None, option("Levels of nesting.", "HEADGATE_MAX_NESTING_DEPTH")] = None
 
     def chosen(self) -> dict[str, Any]:
         """The settings that these options make."""
@@ -95,25 +92,25 @@ class Entrance:
     """Who may reach the server over HTTP."""
 
     tokens: Annotated[
-        Path | None, _option("A TOML file of bearer tokens: [tokens.NAME] with secret or sha256.", "HEADGATE_TOKENS")
+        Path | None, option("A TOML file of bearer tokens: [tokens.NAME] with secret or sha256.", "HEADGATE_TOKENS")
     ] = None
     oauth_issuer: Annotated[
-        str | None, _option("The authorization server whose tokens count.", "HEADGATE_OAUTH_ISSUER")
+        str | None, option("The authorization server whose tokens count.", "HEADGATE_OAUTH_ISSUER")
     ] = None
     oauth_audience: Annotated[
-        str | None, _option("For whom tokens must be meant: this server's URL.", "HEADGATE_OAUTH_AUDIENCE")
+        str | None, option("For whom tokens must be meant: this server's URL.", "HEADGATE_OAUTH_AUDIENCE")
     ] = None
     oauth_jwks: Annotated[
-        str | None, _option("Where the issuer's keys are, if it does not say.", "HEADGATE_OAUTH_JWKS")
+        str | None, option("Where the issuer's keys are, if it does not say.", "HEADGATE_OAUTH_JWKS")
     ] = None
     oauth_scope: Annotated[
-        tuple[str, ...], _option("A scope that every token needs; may be repeated.", "HEADGATE_OAUTH_SCOPE")
+        tuple[str, ...], option("A scope that every token needs; may be repeated.", "HEADGATE_OAUTH_SCOPE")
     ] = ()
     allow_host: Annotated[
-        tuple[str, ...], _option("A name under which clients reach the server; may be repeated.", "HEADGATE_ALLOW_HOST")
+        tuple[str, ...], option("A name under which clients reach the server; may be repeated.", "HEADGATE_ALLOW_HOST")
     ] = ()
     allow_origin: Annotated[
-        tuple[str, ...], _option("A web origin that may call; may be repeated.", "HEADGATE_ALLOW_ORIGIN")
+        tuple[str, ...], option("A web origin that may call; may be repeated.", "HEADGATE_ALLOW_ORIGIN")
     ] = ()
 
     def access(self, *, over_http: bool = True) -> Access:
@@ -150,11 +147,11 @@ def serve(
         ),
     ],
     http: Annotated[
-        str | None, _option("Listen on HOST:PORT, such as 127.0.0.1:8765, instead of stdio.", "HEADGATE_HTTP")
+        str | None, option("Listen on HOST:PORT, such as 127.0.0.1:8765, instead of stdio.", "HEADGATE_HTTP")
     ] = None,
-    reload: Annotated[bool, _option("Watch the module and serve it anew when it changes.", "HEADGATE_RELOAD")] = False,
+    reload: Annotated[bool, option("Watch the module and serve it anew when it changes.", "HEADGATE_RELOAD")] = False,
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], _option("What to write to standard error.", "HEADGATE_LOG_LEVEL")
+        Literal["debug", "info", "warning", "error"], option("What to write to standard error.", "HEADGATE_LOG_LEVEL")
     ] = "info",
     serving: Serving = Serving(),  # noqa: B008  (frozen)
     entrance: Entrance = Entrance(),  # noqa: B008  (frozen)
