@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import Shell
+from tests.cli.dialogues import dialogue
 
 STORE = '''
 from headgate import Adapter
@@ -224,3 +225,15 @@ def test_what_guards_a_server_cannot_be_chosen_by_who_calls_it(shell: Shell) -> 
     done = shell("call", "list_users", "-s", "http://127.0.0.1:1/mcp", "--trust", "certified")
     assert done.code == 2
     assert "a server has its own" in done.err
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("YES\n", 0), ("\n", 1), ("n\n", 1), ("maybe\n", 1)], ids=repr)
+def test_a_person_at_a_terminal_is_asked(shop: Path, typed: str, code: int) -> None:
+    with dialogue("call", "delete_user", "user=ada", "-s", source(shop), "--state", "memory:") as person:
+        person.wait_for('Run delete_user(user="ada")? [y/N]')
+        assert "destructive" in person.text
+        person.type(typed)
+        assert person.ended() == code
+    after = person.text.partition("[y/N]")[2]
+    assert ('"ada"' in after) is (code == 0)
+    assert ("nothing was done" in after) is (code == 1)

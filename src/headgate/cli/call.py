@@ -56,18 +56,23 @@ def call(
             request = given | pairs(values, types)
             answer = await target.call(operation, request)
             confirmation = answer.get("confirmation")
-            if confirmation and (yes or await anyio.to_thread.run_sync(_agrees, confirmation)):
-                answer = await _confirmed(target, operation, request, answer)
+            if confirmation:
+                agrees = yes or await anyio.to_thread.run_sync(_agrees, confirmation)
+                if agrees is False:
+                    complain("Not confirmed: nothing was done.")
+                    return FAILED
+                if agrees:
+                    answer = await _confirmed(target, operation, request, answer)
         return _show(answer, whole=json)
 
     with told(notes=False):
         return guarded(work)
 
 
-def _agrees(confirmation: Mapping[str, Any]) -> bool:
-    """Whether the person here agrees; where nobody can be asked, nobody does."""
+def _agrees(confirmation: Mapping[str, Any]) -> bool | None:
+    """Whether the person here agrees; None where nobody can be asked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
+        return None
     for reason in confirmation.get("reasons", ()):
         complain(str(reason))
     sys.stderr.write(f"{confirmation.get('message')} [y/N] ")
