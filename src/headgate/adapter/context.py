@@ -40,7 +40,8 @@ ANONYMOUS: Final = Caller()
 class Session:
     """One MCP connection and what lives as long as it (Spec 2.3): nothing here survives its end.
 
-    ``confirmed`` is what was confirmed for the rest of it. One that is not ``lasting`` is a single request's.
+    ``confirmed`` is what was confirmed for the rest of it. One that is not ``lasting`` is a single request's. One that
+    is its authenticated caller's own has no other bounds than the caller, on however many servers.
     """
 
     id: str = field(default_factory=lambda: f"sess_{secrets.token_urlsafe(12)}")
@@ -48,6 +49,7 @@ class Session:
     announced: set[str] = field(default_factory=set)
     confirmed: set[str] = field(default_factory=set)
     lasting: bool = True
+    is_callers_own: bool = False
     ended: bool = False
 
     def end(self) -> None:

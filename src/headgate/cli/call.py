@@ -57,7 +57,7 @@ def call(
             answer = await target.call(operation, request)
             confirmation = answer.get("confirmation")
             if confirmation:
-                agrees = yes or await anyio.to_thread.run_sync(_agrees, confirmation)
+                agrees = True if yes else await anyio.to_thread.run_sync(_agrees, confirmation)
                 if agrees is False:
                     complain("Not confirmed: nothing was done.")
                     return FAILED

@@ -26,8 +26,8 @@ class Ask:
 
     @property
     def session_id(self) -> str | None:
-        """The session, if there is one that lasts longer than this request."""
-        return self.session.id if self.session.lasting else None
+        """The session, if there is one that lasts longer than this request and says more than who calls."""
+        return self.session.id if self.session.lasting and not self.session.is_callers_own else None
 
 
 def identity(caller: Caller) -> str:

@@ -160,9 +160,10 @@ class Confirmations:
         must have confirmed.
         """
         now = self.clock()
-        await self._refuse_floods(ask, now)
+        presented = Presented.read(text, purpose)
+        await self._refuse_floods(ask, presented, now)
         while True:
-            grant = await self._found(ask, Presented.read(text, purpose), who, now)
+            grant = await self._found(ask, presented, who, now)
             spent = replace(grant, consumed_at=now)
             if await self.store.replace(spent.record(KEPT_SECONDS), entries(spent)):
                 return spent
@@ -170,8 +171,9 @@ class Confirmations:
     async def check(self, ask: Ask, text: str, purpose: Purpose, who: Who = Who.CLIENT) -> None:
         """Raise why a token does not count, as its use would, but do not use it."""
         now = self.clock()
-        await self._refuse_floods(ask, now)
-        await self._found(ask, Presented.read(text, purpose), who, now)
+        presented = Presented.read(text, purpose)
+        await self._refuse_floods(ask, presented, now)
+        await self._found(ask, presented, who, now)
 
     async def _found(self, ask: Ask, presented: Presented, who: Who, now: float) -> Grant:
         """The grant that gives the right to a call; a refusal is written down, counted and raised."""
@@ -180,16 +182,21 @@ class Confirmations:
         skew = self.settings.clock_skew_seconds
         refusal = refusal_of(grant, presented, self.binding(ask), now, skew, who)
         if refusal is not None:
-            await self._refused(ask, refusal, grant, now)
+            await self._refused(ask, refusal, presented, grant, now)
             raise refusal.error
         return cast("Grant", grant)  # what is unknown was refused
 
-    def _refusals(self, ask: Ask) -> Charge:
-        who = f"{identity(ask.caller)}:{ask.session_id or ''}"
+    def _refusals(self, ask: Ask, presented: Presented) -> Charge:
+        """Refusals are counted by who tries; of those whom nothing tells apart, by what they try.
+
+        So none of them can keep the others from confirming, and none can try one token for long.
+        """
+        is_known = ask.caller.authenticated or ask.session_id
+        who = f"{identity(ask.caller)}:{ask.session_id or ''}" if is_known else f"anonymous:{presented.id}"
         return Charge(f"{self.adapter}:refused tokens:{who}", 60.0, 1, self.settings.refusals_per_minute)
 
-    async def _refuse_floods(self, ask: Ask, now: float) -> None:
-        [refusals] = await self.store.used([self._refusals(ask)], now)
+    async def _refuse_floods(self, ask: Ask, presented: Presented, now: float) -> None:
+        [refusals] = await self.store.used([self._refusals(ask, presented)], now)
         if refusals.retry_after is not None:
             await self.store.append([self._entry(ask, REFUSED, None, code="RATE_LIMIT_EXCEEDED")])
             raise AqlError(
@@ -203,9 +210,9 @@ class Confirmations:
                 },
             )
 
-    async def _refused(self, ask: Ask, refusal: Refusal, grant: Grant | None, now: float) -> None:
+    async def _refused(self, ask: Ask, refusal: Refusal, presented: Presented, grant: Grant | None, now: float) -> None:
         if refusal.code.startswith("TOKEN_"):  # else it is right, and only too early
-            await self.store.charge([replace(self._refusals(ask), limit=None)], now)
+            await self.store.charge([replace(self._refusals(ask, presented), limit=None)], now)
         known = grant if refusal.code != "TOKEN_INVALID" else None
         await self.store.append([self._entry(ask, REFUSED, known, code=refusal.code)])
 

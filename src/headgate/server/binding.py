@@ -234,7 +234,8 @@ class McpServer(Server[Session]):
     def _session(self, ctx: Context) -> Session:
         if ctx.request is None:
             return ctx.lifespan_context
-        return self.sessions.get(self._session_key(ctx, ctx.request))
+        own = not (self._proves_sessions and _is_legacy(ctx))
+        return self.sessions.get(self._session_key(ctx, ctx.request), is_callers_own=own)
 
     def _session_key(self, ctx: Context, request: Request) -> str | None:
         """What identifies the session over HTTP; a header that the transport has not checked does not count."""

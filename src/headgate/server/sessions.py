@@ -31,14 +31,14 @@ class Sessions:
         self._clock = clock
         self._alive: dict[str, tuple[Session, float]] = {}
 
-    def get(self, key: str | None) -> Session:
+    def get(self, key: str | None, *, is_callers_own: bool = False) -> Session:
         """The session of this key, a new one if there is none; without a key, one that only this request knows."""
         if key is None:
             return Session(lasting=False)
         now = self._clock()
         self._end_idle(now)
         found = self._alive.pop(key, None)
-        session = found[0] if found else Session()
+        session = found[0] if found else Session(is_callers_own=is_callers_own)
         self._alive[key] = session, now  # put last: the dictionary stays in the order of use
         return session
 
