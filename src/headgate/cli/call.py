@@ -14,6 +14,7 @@ from headgate.cli.guards import Guarding
 from headgate.cli.output import complain, guarded, print_json, told
 from headgate.cli.targets import DatabaseChoices, Source, open_target
 from headgate.client.targets import Envelope, Target
+from headgate.engine.gating import place_of
 from headgate.server.settings import SettingError
 
 __all__ = ["call", "pairs", "params_of"]
@@ -84,7 +85,8 @@ async def _confirmed(target: Target, operation: str, request: Mapping[str, Any],
     """The same call with its token, when its cooldown is over."""
     details = (asked.get("error") or {}).get("details") or {}
     await anyio.sleep(float(details.get("cooldown_seconds", 0)))
-    return await target.call(operation, {**request, "confirmation_token": asked["confirmation"]["token"]})
+    token = str(asked["confirmation"]["token"])
+    return await target.call(operation, {**request, place_of(token): token})
 
 
 def params_of(text: str | None) -> dict[str, Any]:

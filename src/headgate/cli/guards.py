@@ -1,8 +1,9 @@
 """What guards a source: a policy, the trust in it, and where tokens, counters and the audit are kept."""
 
+import logging
 import time
 import tomllib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from headgate.store.opening import default_state_url
 
 __all__ = ["Configured", "Guarding", "configured", "opened"]
 
+_LOG: Final = logging.getLogger("headgate")
 _KEYS: Final = ("source", "state", "policy")
 
 
@@ -29,7 +31,8 @@ class Configured:
 
     source: str | None
     state: str | None = None
-    policy: Mapping[str, Any] | Path | None = None
+    policy: object = None
+    """A table or a file; whatever else somebody has written there is refused with the rest of the settings."""
 
 
 @Parameter(name="*")
@@ -51,12 +54,16 @@ class Guarding:
 
     def settings(self, config: Configured, **more: Any) -> Settings:
         """The settings that these options make; what they leave open is taken from the file."""
-        policy = self.policy or config.policy
+        policy = config.policy
+        if self.policy and self.policy != Path():  # which is what an empty variable becomes
+            if policy is not None:
+                _LOG.warning("the policy of the configuration is not used: '%s' takes its place", self.policy)
+            policy = self.policy
         return Settings.of(
             **more,
             state=self.state or config.state or default_state_url(),
             trust=self.trust or None,
-            **({"policy": policy} if policy else {}),
+            **({} if policy is None else {"policy": policy}),
         )
 
     @property
@@ -83,7 +90,7 @@ def configured(source: str | None) -> Configured:
     if "source" not in content:
         raise SettingError(f"'{path}' names no source: add source = \"shop.db\", or whatever is to be served")
     policy = content.get("policy")
-    if isinstance(policy, str):
+    if isinstance(policy, str) and policy:
         policy = path.parent / policy
     return Configured(_beside(path, content["source"]), _beside(path, content.get("state")), policy)
 

@@ -94,5 +94,6 @@ def guarded(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
 
 
 def _report(error: Exception) -> int:
-    complain(str(error))
+    for line in str(error).splitlines():
+        complain(line)
     return USAGE if isinstance(error, SettingError) else UNREACHABLE

@@ -20,6 +20,7 @@ from headgate.cli.guards import configured
 from headgate.cli.output import complain, guarded, print_json, print_line, told
 from headgate.cli.targets import DatabaseChoices, Source, load
 from headgate.cli.verdicts import Result, Tried, show_call, show_cases, warn
+from headgate.engine.gating import converted
 from headgate.engine.refusals import unknown_operation
 from headgate.engine.validation import validate
 from headgate.protocol.danger import Trust
@@ -192,10 +193,14 @@ class _Bench:
 
     def judge(self, operation: Operation, params: Mapping[str, object], caller: Caller, rows: int | None) -> Tried:
         """What the policy decides of a call."""
-        facts = Facts(operation, self.adapter.name, caller, params, rows)
+        facts = Facts(operation, self.adapter.name, caller, params, rows, self._read(operation, params))
         standing = Standing.of(self.policy, facts, self.trust)
         is_dry = not operation.category.read_only and params.get(DRY_RUN) is True
         return Tried(operation, standing.classified.origin, self.trust, judge(standing, facts), is_dry)
+
+    @staticmethod
+    def _read(operation: Operation, params: Mapping[str, object]) -> Mapping[str, object]:
+        return converted(operation, params, validate(operation, params, Limits(), strict=True).values)
 
     def validated(self, name: str, params: Mapping[str, object]) -> tuple[Operation, Mapping[str, object]]:
         """The operation and its parameters, as the engine would take them; or an AqlError."""
@@ -213,7 +218,7 @@ async def _bench(
     path: Path | None, source: str | None, trust: str | None, choices: DatabaseChoices
 ) -> AsyncIterator[_Bench]:
     config, asked = configured(source), _trust(trust)
-    chosen = _policy(path or config.policy, source)
+    chosen = _policy(config.policy if path is None or path == Path() else path, source)
     if config.source and config.source.startswith(("http://", "https://")):
         raise SettingError("a policy is tried with an adapter, not with a running server: name the server's source")
     with redirect_stdout(sys.stderr):  # what a module prints is not the answer
@@ -225,10 +230,14 @@ async def _bench(
         await adapter.close()
 
 
-def _policy(given: Mapping[str, Any] | Path | None, source: str | None) -> Policy:
+def _policy(given: object, source: str | None) -> Policy:
     if given is None:
         raise SettingError("name the policy: --policy FILE")
-    return policy_from(given, source or "") if isinstance(given, Mapping) else read_policy(given)
+    if isinstance(given, Mapping):
+        return policy_from(given, source or "")
+    if not isinstance(given, str | Path) or not str(given):
+        raise SettingError(f"policy must be a table or the name of a file, not '{given}'")
+    return read_policy(given)
 
 
 def _trust(word: str | None) -> Trust | None:

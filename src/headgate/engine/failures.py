@@ -12,7 +12,7 @@ from headgate.adapter.masking import MASK, scrubbed, secrets_of
 from headgate.adapter.operations import Operation
 from headgate.engine import events, refusals
 from headgate.engine.encoding import encode, encode_if_possible
-from headgate.engine.stages import Encoded, Scope
+from headgate.engine.stages import Encoded, Question, Scope
 from headgate.engine.telling import Teller, about
 from headgate.protocol.errors import ErrorDetail
 from headgate.protocol.limits import Limits
@@ -79,7 +79,13 @@ class Failures:
         if raw is None or len(raw) > self.limits.max_response_size:
             _LOG.error("the details of an error with code %s could not be answered", error.code)
             raw = encode(Failure(ErrorDetail(error.code, error.message[:_LONGEST_MESSAGE])).wire())
-        return Encoded(raw, error.code, error.confirmation)
+        return Encoded(raw, error.code, _question(error))
+
+
+def _question(error: ErrorDetail) -> Question | None:
+    if error.confirmation is None:
+        return None
+    return Question(error.question, str(error.confirmation["token"]))
 
 
 def _without_secrets(error: ErrorDetail, secrets: frozenset[str]) -> ErrorDetail:

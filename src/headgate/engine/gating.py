@@ -5,21 +5,27 @@ from collections.abc import Mapping
 from typing import Final
 
 import anyio
+import orjson
 
 from headgate.adapter.introspection import CONFIRMATION_TOKEN
 from headgate.adapter.masking import masked
 from headgate.adapter.operations import DRY_RUN, Operation
+from headgate.engine.encoding import encode_if_possible
 from headgate.engine.stages import NO_CONTROLS, Call, Controls, Scope
 from headgate.protocol.errors import AqlError, ErrorDetail
 from headgate.protocol.requests import Request, json_type
 from headgate.safety.asks import Ask
 from headgate.safety.gatekeeper import Admission, Gatekeeper
+from headgate.safety.grants import Purpose
 
 __all__ = [
     "CONFIRMATION",
     "INTERRUPTED",
+    "QUOTA",
     "ROLLED_BACK",
     "ask_of",
+    "converted",
+    "place_of",
     "respect",
     "settle",
     "take_controls",
@@ -30,7 +36,8 @@ _LOG: Final = logging.getLogger("headgate")
 _CAMEL: Final = "confirmationToken"
 CONFIRMATION: Final = "_confirmation"
 """Where a token may stand beside the parameters, so that it can never be taken for one of them."""
-_QUOTA: Final = "_quota_continue"
+QUOTA: Final = "_quota_continue"
+"""Where a token to go on beyond a quota stands."""
 
 INTERRUPTED: Final = "INTERRUPTED"
 """How the audit tells of a call that was cancelled before it was done."""
@@ -54,9 +61,14 @@ def take_controls(
             if name in params:
                 token = params[name] if token is None else token
                 params = {key: value for key, value in params.items() if key != name}
-    if token is None and _QUOTA not in metadata:
+    if token is None and QUOTA not in metadata:
         return params, NO_CONTROLS
-    return params, Controls(_text(CONFIRMATION_TOKEN, token), _text(_QUOTA, metadata.get(_QUOTA)))
+    return params, Controls(_text(CONFIRMATION_TOKEN, token), _text(QUOTA, metadata.get(QUOTA)))
+
+
+def place_of(token: str) -> str:
+    """Where a token belongs in a request, by what it is for."""
+    return QUOTA if token.startswith(Purpose.QUOTA) else CONFIRMATION
 
 
 def _text(name: str, value: object) -> str | None:
@@ -81,7 +93,17 @@ def ask_of(call: Call, scope: Scope) -> Ask:
         token=call.controls.token,
         quota_token=call.controls.quota_token,
         dry_run=call.dry_run,
+        values=converted(call.operation, call.given, call.values),
+        withholds_tokens=scope.asks_user and scope.batched,
     )
+
+
+def converted(operation: Operation, given: Mapping[str, object], values: Mapping[str, object]) -> Mapping[str, object]:
+    """The parameters that the handler gets in another spelling than they were sent in, as JSON of the same type."""
+    changed = {name: values[name] for name, _ in operation.converters if name in given}
+    raw = encode_if_possible(changed) if changed else None
+    read = orjson.loads(raw) if raw else {}
+    return {name: value for name, value in read.items() if type(value) is type(given[name]) and value != given[name]}
 
 
 async def settle(

@@ -98,9 +98,14 @@ class Engine:
         caller: Caller = ANONYMOUS,
         session: Session | None = None,
         progress: Progress | None = None,
+        asks_user: bool = False,
     ) -> Reply:
-        """Answer one tool call. It always returns one envelope, whatever the arguments and the handler do."""
-        scope = Scope(f"{self._id_prefix}{next(self._ids):x}", endpoint, caller, session or Session(), progress)
+        """Answer one tool call. It always returns one envelope, whatever the arguments and the handler do.
+
+        ``asks_user`` says that whoever calls will ask the user where the reply has a question.
+        """
+        request_id = f"{self._id_prefix}{next(self._ids):x}"
+        scope = Scope(request_id, endpoint, caller, session or Session(), progress, asks_user)
         started = time.perf_counter()
         await self._take_slot()
         try:
@@ -112,7 +117,7 @@ class Engine:
             encoded.code is not None,
             encoded.code is not None and not is_callers_to_repair(encoded.code),
             scope.request_id,
-            encoded.confirmation,
+            encoded.question,
         )
         if self._tell:
             self._tell(events.Answered(*about(scope), size=len(encoded.raw), duration_ms=_since(started)))

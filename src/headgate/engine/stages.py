@@ -9,7 +9,7 @@ from headgate.protocol.requests import Request
 from headgate.protocol.results import Notice
 from headgate.safety.gatekeeper import Admission
 
-__all__ = ["NO_CONTROLS", "Call", "Controls", "Encoded", "Outcome", "Permitted", "Reply", "Routed", "Scope"]
+__all__ = ["NO_CONTROLS", "Call", "Controls", "Encoded", "Outcome", "Permitted", "Question", "Reply", "Routed", "Scope"]
 
 
 class Scope(NamedTuple):
@@ -20,8 +20,10 @@ class Scope(NamedTuple):
     caller: Caller
     session: Session
     progress: Progress | None = None
+    asks_user: bool = False
+    """Whether the host can ask its user, so that the model itself never gets a token."""
     batched: bool = False
-    """Whether it is one of several, whose answers have no room for a question to the user."""
+    """Whether it is one of several, for which nobody can be asked."""
     unsettled: list[Callable[[bool], Awaitable[None]]] | None = None
     """What is written down of each operation only when it is known whether all of them are kept."""
 
@@ -69,12 +71,19 @@ class Outcome(NamedTuple):
     warnings: tuple[Notice, ...]
 
 
+class Question(NamedTuple):
+    """What a host's user is asked, and the token under which the call runs if they agree."""
+
+    text: str
+    token: str
+
+
 class Encoded(NamedTuple):
     """One envelope as JSON, and the code if it tells of a failure."""
 
     raw: bytes
     code: str | None = None
-    confirmation: Mapping[str, object] | None = None
+    question: Question | None = None
 
 
 class Reply(NamedTuple):
@@ -84,5 +93,5 @@ class Reply(NamedTuple):
     failed: bool
     is_error: bool
     request_id: str
-    confirmation: Mapping[str, object] | None = None
+    question: Question | None = None
     """What to ask the user, if the call waits for a confirmation that the client may give."""

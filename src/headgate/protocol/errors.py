@@ -61,7 +61,9 @@ class ErrorDetail:
     message: str
     details: Mapping[str, object] | None = None
     confirmation: Mapping[str, object] | None = None
-    """What a host needs to ask its user; it stands beside the error in the answer."""
+    """What a client needs to confirm; it stands beside the error in the answer."""
+    question: str = ""
+    """All that a host's user is asked before that; it is no part of the answer."""
 
     def wire(self) -> dict[str, object]:
         """The error as it stands in an answer."""
@@ -85,13 +87,19 @@ class AqlError(Exception):
 
 
 class ConfirmationRequired(AqlError):
-    """The call waits for a confirmation. A host that can ask its user finds what to ask in ``confirmation``."""
+    """The call waits for a confirmation, of an operation or to go on beyond a quota."""
 
     def __init__(
-        self, message: str, details: Mapping[str, object], confirmation: Mapping[str, object] | None = None
+        self,
+        message: str,
+        details: Mapping[str, object],
+        confirmation: Mapping[str, object] | None = None,
+        *,
+        question: str = "",
+        code: str = "CONFIRMATION_REQUIRED",
     ) -> None:
-        super().__init__("CONFIRMATION_REQUIRED", message, details)
-        self.error = ErrorDetail(self.error.code, message, details, confirmation)
+        super().__init__(code, message, details)
+        self.error = ErrorDetail(code, message, details, confirmation, question)
 
 
 class Invalid(AqlError):

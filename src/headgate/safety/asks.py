@@ -1,7 +1,7 @@
 """What a gate is asked: one call that is right in form, and who sends it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headgate.adapter.context import Caller, Session
 from headgate.adapter.operations import Operation
@@ -23,6 +23,10 @@ class Ask:
     quota_token: str | None = None
     dry_run: bool = False
     """Whether it only asks what would happen, and so needs no confirmation."""
+    values: Mapping[str, object] = field(default_factory=dict)
+    """The parameters that the handler gets in another form, in that form."""
+    withholds_tokens: bool = False
+    """Whether no token may be answered, because the user would be asked if the call came alone."""
 
     @property
     def session_id(self) -> str | None:

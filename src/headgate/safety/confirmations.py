@@ -1,6 +1,6 @@
 """Confirmations: asked for, given, used once, revoked; each step in the audit (Confirmation Tokens)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, cast
 
@@ -9,8 +9,9 @@ from headgate.protocol.canonical import canonical, digest
 from headgate.protocol.danger import Danger, DangerLevel
 from headgate.protocol.errors import AqlError, ConfirmationRequired
 from headgate.protocol.times import timestamp
+from headgate.protocol.visible import visible
 from headgate.safety.asks import Ask, identity
-from headgate.safety.auditing import ISSUED, REFUSED, REVOKED, entry_of, shown
+from headgate.safety.auditing import ISSUED, REFUSED, REVOKED, entry_of
 from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.decisions import Decision, Who
 from headgate.safety.grants import (
@@ -29,7 +30,7 @@ from headgate.store.audit import Entry
 from headgate.store.interface import Store
 from headgate.store.windows import Charge
 
-__all__ = ["KEPT_SECONDS", "Confirmations", "about_grant", "entry_of_grant", "grants_of", "message_of"]
+__all__ = ["KEPT_SECONDS", "Confirmations", "about_grant", "entry_of_grant", "grants_of", "message_of", "question_of"]
 
 Entries: TypeAlias = Callable[[Grant], Sequence[Entry]]
 """What the audit is to tell of a grant that is used."""
@@ -38,6 +39,10 @@ KEPT_SECONDS: Final = 1800.0
 """How long a grant is known beyond its end, so that a late use is told so; then it is thrown away."""
 
 _LONGEST_SHOWN: Final = 200
+_LONGEST_QUESTION: Final = 10_000
+_MOST_WAITING: Final = 50
+_PAUSE: Final = "RATE_LIMIT_QUOTA_PAUSE"
+_ALONE: Final = "send it by itself, so the user can be asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +68,7 @@ class Confirmations:
 
     async def request(self, ask: Ask, danger: Danger, decision: Decision, entries: Sequence[Entry]) -> AqlError:
         """Ask for a confirmation; the error that tells the caller how to get it."""
-        level = danger.level
-        reasons = _reasons(danger, decision)
-        message = message_of(danger, ask)
-        seconds = self.settings.life(level, decision.who) + danger.cooldown_seconds
-        grant, token = await self._issue(
-            ask, Purpose.CONFIRMATION, decision.who, level, message, reasons, seconds, danger.cooldown_seconds, entries
-        )
+        level, reasons, message = danger.level, _reasons(danger, decision), message_of(danger, ask)
         details: dict[str, object] = {
             "operation": ask.operation.name,
             "danger_level": level.value,
@@ -77,25 +76,44 @@ class Confirmations:
             "confirmation_message": message,
             "rule": decision.rule,
         }
-        expires_at = timestamp(grant.expires_at)
         if danger.cooldown_seconds:
             details["cooldown_seconds"] = danger.cooldown_seconds
+        if ask.withholds_tokens and decision.who is Who.CLIENT:
+            await self.store.append(entries)
+            return ConfirmationRequired(f"This operation requires confirmation: {_ALONE}", details)
+        seconds = self.settings.life(level, decision.who) + danger.cooldown_seconds
+        grant, token = await self._issue(
+            ask, Purpose.CONFIRMATION, decision.who, level, message, reasons, seconds, danger.cooldown_seconds, entries
+        )
+        expires_at = timestamp(grant.expires_at)
         if token is None:
             details |= {"approval_id": grant.approval_id, "expires_at": expires_at}
             said = f"once '{grant.approval_id}' is approved, call again with it as confirmation_token"
             return ConfirmationRequired(f"This operation requires confirmation by a person: {said}", details)
         details |= {"confirmation_token": token, "expires_at": expires_at}
         confirmation = {"token": token, "expires_at": expires_at, "message": message, "reasons": list(reasons)}
-        return ConfirmationRequired("This operation requires confirmation", details, confirmation)
+        question = question_of(ask, message, reasons)
+        return ConfirmationRequired("This operation requires confirmation", details, confirmation, question=question)
 
-    async def pause(self, ask: Ask, who: Who, message: str, lifts: tuple[str, ...]) -> dict[str, object]:
-        """Ask for leave to go on beyond some quotas; what the caller needs to get it."""
+    async def pause(
+        self, ask: Ask, who: Who, message: str, lifts: tuple[str, ...], details: Mapping[str, object]
+    ) -> AqlError:
+        """Ask for leave to go on beyond some quotas; the error that tells the caller how to get it."""
+        if ask.withholds_tokens and who is Who.CLIENT:
+            return ConfirmationRequired(f"{message}. {_ALONE.capitalize()}", details, code=_PAUSE)
         seconds = self.settings.quota_seconds
         grant, token = await self._issue(
             ask, Purpose.QUOTA, who, DangerLevel.SAFE, message, (message,), seconds, 0.0, (), lifts
         )
-        handle = {"confirmation_token": token} if token else {"approval_id": grant.approval_id}
-        return {**handle, "expires_at": timestamp(grant.expires_at)}
+        expires_at = timestamp(grant.expires_at)
+        said = f"{message}. Once the user agrees, call again with _quota_continue"
+        if token is None:
+            about = {**details, "approval_id": grant.approval_id, "expires_at": expires_at}
+            return ConfirmationRequired(said, about, code=_PAUSE)
+        about = {**details, "confirmation_token": token, "expires_at": expires_at}
+        confirmation = {"token": token, "expires_at": expires_at, "message": message, "reasons": []}
+        question = question_of(ask, f"{message}. Go on?", ())
+        return ConfirmationRequired(said, about, confirmation, question=question, code=_PAUSE)
 
     async def _issue(
         self,
@@ -115,6 +133,8 @@ class Confirmations:
         if who is Who.PERSON and (waiting := await self._waiting(binding, purpose, lifts, now)):
             await self.store.append(entries)
             return waiting, None
+        if who is Who.PERSON:
+            await self._spare_persons(binding.caller, now)
         await self._have_room(now)
         grant, token = new_grant(
             purpose=purpose,
@@ -123,7 +143,7 @@ class Confirmations:
             danger=level.value,
             message=message,
             reasons=reasons,
-            params=shown(ask),
+            params=masked(ask.operation, ask.params),
             issued_at=now,
             expires_at=now + seconds,
             cooldown_seconds=cooldown,
@@ -143,6 +163,17 @@ class Confirmations:
         if any(grant.turned_down_by is not None for grant in same):
             raise turned_down()
         return next((grant for grant in same if grant.is_pending), None)
+
+    async def _spare_persons(self, caller: str, now: float) -> None:
+        """Refuse to put more and more before a person: one caller alone could bury what others ask."""
+        grants = await grants_of(self.store, self.adapter)
+        waiting = sum(one.is_pending and one.expires_at > now and one.binding.caller == caller for one in grants)
+        if waiting >= _MOST_WAITING:
+            raise AqlError(
+                "RATE_LIMIT_EXCEEDED",
+                f"{waiting} of this caller's calls wait for a person already: wait for some of them",
+                {"limit": _MOST_WAITING, "remaining": 0, "retry_after_seconds": 60},
+            )
 
     async def _have_room(self, now: float) -> None:
         live = await self.store.count(GRANT, owner=self.adapter, now=now + KEPT_SECONDS)
@@ -228,7 +259,8 @@ class Confirmations:
 
     async def withdraw(self, text: str, reason: str) -> bool:
         """Revoke the grant that a token is for; whether there was one to revoke."""
-        presented = Presented.read(text, Purpose.CONFIRMATION)
+        purpose = Purpose.QUOTA if text.startswith(Purpose.QUOTA) else Purpose.CONFIRMATION
+        presented = Presented.read(text, purpose)
         record = await self.store.find(GRANT, presented.id)
         grant = Grant.read(record) if record else None
         is_token = presented.opens(grant) and presented.secret is not None  # an approval is a person's to turn down
@@ -292,8 +324,16 @@ def message_of(danger: Danger, ask: Ask) -> str:
     return f"Run {ask.operation.name}({given})?"
 
 
+def question_of(ask: Ask, message: str, reasons: Sequence[str]) -> str:
+    """All that a user should see before they agree: nothing that will be done may hide behind an ellipsis."""
+    why = "".join(f"\n- {reason}" for reason in reasons)
+    whole = visible(canonical(masked(ask.operation, ask.params)).decode())
+    given = whole[:_LONGEST_QUESTION]
+    rest = f"\nNOT ALL IS SHOWN: these are {len(given)} of {len(whole)} characters." if given != whole else ""
+    return f"{message}{why}\n{ask.operation.name} {given}{rest}"
+
+
 def _said(value: object) -> str:
     """A value as a person should see it: quoted, so that no text can pretend to be part of the question."""
-    text = canonical(value).decode()
-    visible = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
-    return visible if len(visible) <= _LONGEST_SHOWN else f"{visible[:_LONGEST_SHOWN]}…"
+    text = visible(canonical(value).decode())
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

@@ -87,7 +87,8 @@ class Gatekeeper:
 
     def _facts(self, operation: Operation, ask: Ask | None = None) -> Facts:
         params = {} if ask is None else {**_shown_defaults(operation), **ask.params}
-        return Facts(operation, self.adapter, ask.caller if ask else ANONYMOUS, params)
+        read = ask.values if ask else {}
+        return Facts(operation, self.adapter, ask.caller if ask else ANONYMOUS, params, read=read)
 
     def _standing(self, operation: Operation) -> Standing:
         return Standing.of(self.policy, self._facts(operation), self.trust)
@@ -132,6 +133,7 @@ class Gatekeeper:
             await self.store.append([self._proposed(ask, judgement, error.error.code)])
             raise error
         if self._must_be_confirmed(ask, judgement) and ask.token is None:
+            await self._refuse_what_is_used_up(ask, judgement)
             raise await self._request(ask, judgement)
         warnings = await self._count(ask, judgement)
         admission = Admission(ask, judgement, audited, warnings)
@@ -176,6 +178,14 @@ class Gatekeeper:
             await self.store.append([self._proposed(ask, judgement, error.error.code)])
             raise
 
+    async def _refuse_what_is_used_up(self, ask: Ask, judgement: Judgement) -> None:
+        """Nobody is asked about a call that could not run."""
+        if self.meter.concerns(ask.operation):
+            error = await self.meter.refusal_ahead(ask)
+            if error is not None:
+                await self.store.append([self._entry(ask, REFUSED, judgement, code=error.error.code)])
+                raise error
+
     async def _count(self, ask: Ask, judgement: Judgement) -> tuple[Notice, ...]:
         if not self.meter.concerns(ask.operation):
             return ()
@@ -208,8 +218,8 @@ class Gatekeeper:
         return not (decision.remember and self._memory(ask, judgement) in ask.session.confirmed)
 
     def _memory(self, ask: Ask, judgement: Judgement) -> str:
-        """What is confirmed for a session: an operation as it was judged; if that becomes stricter, it asks again."""
-        judged = f"{judgement.level}:{judgement.decision.who}"
+        """What is confirmed for a session: an operation as it was judged, under the rule that asked."""
+        judged = f"{judgement.level}:{judgement.decision.who}:{judgement.decision.rule}"
         return f"{self.confirmations.policy}:{ask.operation.name}:{judged}:{identity(ask.caller)}"
 
     async def settle(self, admission: Admission, *, code: str, duration_ms: float, answer: bytes = b"") -> None:

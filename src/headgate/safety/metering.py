@@ -68,6 +68,18 @@ class Meter:
                 raise await self._refusal(ask, full, now)
             continued.add(paused)
 
+    async def refusal_ahead(self, ask: Ask) -> AqlError | None:
+        """Why a call could not run now, whatever is confirmed; nothing is counted."""
+        limits = [limit for limit in self.policy.api_limits if limit.concerns(ask.operation)]
+        quotas = [quota for quota in self.policy.quotas if quota.operations.match(ask.operation.name)]
+        charges = [self._limit_charge(limit) for limit in limits]
+        charges += [self._quota_charge(quota, ask, beyond_pause=True) for quota in quotas]
+        now = self.clock()
+        metered: list[_Metered] = [*limits, *quotas]
+        used = await self.store.used(charges, now)
+        full = [(one, held) for one, held in zip(metered, used, strict=True) if held.retry_after is not None]
+        return await self._refusal(ask, full, now) if full else None
+
     def _only_paused(self, full: Sequence[tuple[_Metered, Used]], ask: Ask) -> Quota | None:
         """The first quota that is only paused, if nothing else stands in the way."""
         if not all(self._is_paused(one, held, ask) for one, held in full):
@@ -147,13 +159,11 @@ class Meter:
                 "RATE_LIMIT_QUOTA_EXHAUSTED", f"Quota exhausted: {one.metric}", {**figures, **stop, **resets}
             )
         message = f"Quota pause threshold reached: {one.metric}"
-        said = f"{message}. Once the user agrees, call again with _quota_continue"
         quotas = [quota for quota in paused if isinstance(quota, Quota)]
         who = Who.PERSON if any(quota.who is Who.PERSON for quota in quotas) else Who.CLIENT
         lifts = tuple(self._key(quota, ask.caller) for quota in quotas)
-        handle = await self.confirmations.pause(ask, who, message, lifts)
         pause = {"pause_threshold": one.shown(one.pause or 0)}
-        return AqlError("RATE_LIMIT_QUOTA_PAUSE", said, {**figures, **pause, **stop, **resets, **handle})
+        return await self.confirmations.pause(ask, who, message, lifts, {**figures, **pause, **stop, **resets})
 
     def _warnings(self, quotas: Sequence[Quota], used: Sequence[Used]) -> Iterable[Notice]:
         for quota, held in zip(quotas, used, strict=True):

@@ -4,7 +4,6 @@ The state that a modern host hands back is the call's own token: known to nobody
 up by it. So it needs no seal to be trusted, and cannot be used a second time, on whichever server it arrives.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import mcp_types as types
@@ -12,7 +11,7 @@ import orjson
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from headgate.engine.stages import Reply
+from headgate.engine.stages import Question, Reply
 from headgate.protocol.errors import Denied
 from headgate.protocol.results import Failure
 
@@ -39,29 +38,23 @@ def can_be_asked(ctx: ServerRequestContext[Any, Any], *, legacy: bool) -> bool:
     return not legacy or ctx.session.can_send_request
 
 
-def input_required(confirmation: Mapping[str, object]) -> dict[str, Any]:
+def input_required(question: Question) -> dict[str, Any]:
     """The result that makes a modern host ask its user, and call again with the answer."""
-    request = {"method": "elicitation/create", "params": {"mode": "form", **_question(confirmation)}}
+    form = {"mode": "form", "message": question.text, "requestedSchema": _FORM}
     return {
         "resultType": "input_required",
-        "inputRequests": {QUESTION: request},
-        "requestState": confirmation["token"],
+        "inputRequests": {QUESTION: {"method": "elicitation/create", "params": form}},
+        "requestState": question.token,
     }
 
 
-async def ask_legacy(ctx: ServerRequestContext[Any, Any], confirmation: Mapping[str, object]) -> bool | None:
+async def ask_legacy(ctx: ServerRequestContext[Any, Any], question: Question) -> bool | None:
     """Whether the user of a legacy host agrees; None if it could not be asked after all."""
-    question = _question(confirmation)
     try:
-        answer = await ctx.session.elicit_form(question["message"], question["requestedSchema"], ctx.request_id)
+        answer = await ctx.session.elicit_form(question.text, _FORM, ctx.request_id)
     except MCPError:
         return None
     return agreed(answer)
-
-
-def _question(confirmation: Mapping[str, Any]) -> dict[str, Any]:
-    reasons = "".join(f"\n- {reason}" for reason in confirmation["reasons"])
-    return {"message": f"{confirmation['message']}{reasons}", "requestedSchema": _FORM}
 
 
 def agreed(answer: object) -> bool:
@@ -75,4 +68,4 @@ def declined(reply: Reply) -> Reply:
     """The answer to a call that the user does not want."""
     error = Denied("the user declined").error
     text = orjson.dumps(Failure(error).wire()).decode()
-    return reply._replace(text=text, confirmation=None)
+    return reply._replace(text=text, question=None)

@@ -24,7 +24,7 @@ from starlette.requests import Request
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import ANONYMOUS, Caller, Session
-from headgate.engine.gating import CONFIRMATION
+from headgate.engine.gating import place_of
 from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
 from headgate.protocol import PROTOCOL_VERSION
@@ -185,18 +185,17 @@ class McpServer(Server[Session]):
         """Answer a call; if it waits for a confirmation and the host can ask its user, have it asked first."""
         if self._telemetry and isinstance(arguments, dict):
             trace.get_current_span().set_attribute("headgate.operation", str(arguments.get("operation")))
-        reply = await self._call(ctx, tool, arguments)
         legacy = _is_legacy(ctx)
-        if reply.confirmation is None or not self.settings.policy.confirmation.elicit:
-            return self._result(ctx, reply)
-        if not can_be_asked(ctx, legacy=legacy):
+        asks = self.settings.policy.confirmation.elicit and can_be_asked(ctx, legacy=legacy)
+        reply = await self._call(ctx, tool, arguments, asks_user=asks)
+        if reply.question is None or not asks:
             return self._result(ctx, reply)
         if not legacy:
-            return {**input_required(reply.confirmation), "_meta": self._stamp()}
-        agrees = await ask_legacy(ctx, reply.confirmation)
+            return {**input_required(reply.question), "_meta": self._stamp()}
+        agrees = await ask_legacy(ctx, reply.question)
         if agrees is None:
             return self._result(ctx, reply)
-        return await self._go_on(ctx, tool, arguments, str(reply.confirmation["token"]), agrees=agrees, reply=reply)
+        return await self._go_on(ctx, tool, arguments, reply.question.token, agrees=agrees, reply=reply)
 
     async def _go_on(
         self, ctx: Context, tool: str, arguments: object, token: str, *, agrees: bool, reply: Reply | None = None
@@ -209,9 +208,9 @@ class McpServer(Server[Session]):
             await gatekeeper.withdraw(token, "the user declined")
             return self._result(ctx, declined(reply or Reply("", True, False, "")))
         await anyio.sleep(gatekeeper.cooldown(str(arguments.get("operation"))))
-        return self._result(ctx, await self._call(ctx, tool, {**arguments, CONFIRMATION: token}))
+        return await self._ask(ctx, tool, {**arguments, place_of(token): token})
 
-    async def _call(self, ctx: Context, tool: str, arguments: object) -> Reply:
+    async def _call(self, ctx: Context, tool: str, arguments: object, *, asks_user: bool) -> Reply:
         with self._work:
             return await self.engine.call(
                 arguments,
@@ -219,6 +218,7 @@ class McpServer(Server[Session]):
                 caller=_caller(ctx),
                 session=self._session(ctx),
                 progress=partial(_report, ctx),
+                asks_user=asks_user,
             )
 
     def _result(self, ctx: Context, reply: Reply) -> dict[str, Any]:

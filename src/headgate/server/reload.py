@@ -10,6 +10,7 @@ from watchfiles import Change, PythonFilter, awatch
 from headgate.adapter.adapter import Adapter
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.binding import McpServer
+from headgate.server.settings import SettingError
 
 __all__ = ["follow", "watch"]
 
@@ -28,8 +29,8 @@ async def follow(
     async for _ in changes:
         try:
             adapter = load()
-        except AdapterError as error:
+            await server.replace(adapter)
+        except (AdapterError, SettingError) as error:
             _LOG.error("not reloaded, the version before stays: %s", error)
             continue
-        await server.replace(adapter)
         _LOG.info("reloaded '%s' with %d operations", adapter.name, len(adapter.operations))

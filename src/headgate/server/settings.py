@@ -29,6 +29,7 @@ from headgate.store.opening import open_store
 __all__ = ["SettingError", "Settings", "audit_key", "with_limits"]
 
 _LOG: Final = logging.getLogger("headgate")
+_SHORTEST_KEY: Final = 16
 
 E = TypeVar("E", bound=Enum)
 T = TypeVar("T")
@@ -96,7 +97,7 @@ class Settings:
         trust = self.trust or self.policy.trust or adapter.trust or DEFAULT_TRUST
         try:
             for warning in check_policy(self.policy, adapter.name, adapter.operations, trust=trust):
-                _LOG.warning("policy: %s", warning)
+                _LOG.warning("%s: %s", self.policy.name or "policy", warning)
         except PolicyError as error:
             raise SettingError(str(error)) from None
         return Gatekeeper(adapter.name, adapter.operations, store, policy=self.policy, trust=trust)
@@ -153,14 +154,19 @@ def _policy(value: object) -> Policy:
     try:
         if isinstance(value, Mapping):
             return policy_from(value, "policy")
-        return read_policy(value if isinstance(value, Path) else Path(_typed(str, value, "policy must be a file")))
+        if not isinstance(value, str | Path) or not str(value):
+            raise SettingError(f"policy must be a table or the name of a file, not '{value}'")
+        return read_policy(Path(value))
     except PolicyError as error:
         raise SettingError(str(error)) from None
 
 
 def audit_key() -> bytes:
     """The key of the audit's digests, if the operator has set one: without it, nobody can write the chain anew."""
-    return os.environ.get("HEADGATE_AUDIT_KEY", "").encode()
+    key = os.environ.get("HEADGATE_AUDIT_KEY", "")
+    if key and len(key.strip()) < _SHORTEST_KEY:
+        raise SettingError(f"HEADGATE_AUDIT_KEY is too short: use {_SHORTEST_KEY} characters or more")
+    return key.encode()
 
 
 def _profile(value: Profile | str | None) -> Profile | None:

@@ -21,13 +21,18 @@ UNREADABLE: Final = "unreadable"
 _FIELDS: Final = tuple(field.name for field in fields_of(Entry))
 
 _LOWEST: Final = -(2**63)
+_HIGHEST: Final = 2**63 - 1
 _ADD: Final = """INSERT INTO headgate.audit_rows (number, previous, digest, entry)
     VALUES (:number, :previous, :digest, :entry)"""
 _END: Final = "SELECT number, digest FROM headgate.audit_ends WHERE name = :name"
 _MOVE: Final = "UPDATE headgate.audit_ends SET number = :number, digest = :digest WHERE name = :name"
 _READ: Final = f"""SELECT number, entry, previous, digest FROM headgate.audit_rows
-    WHERE number > :after ORDER BY number LIMIT {BATCH}"""  # noqa: S608
+    WHERE number >= :first ORDER BY number LIMIT {BATCH}"""  # noqa: S608
 _DIGEST: Final = "SELECT digest FROM headgate.audit_rows WHERE number = :number"
+_KEPT: Final = """SELECT audit_rows.digest, audit_ends.digest FROM headgate.audit_rows, headgate.audit_ends
+    WHERE audit_rows.number = :number AND audit_ends.name = 'head' AND audit_ends.number = :number"""
+"""A trigger could drop rows as they are added; so what was written is read again before anything is done."""
+
 _CUT: Final = "DELETE FROM headgate.audit_rows WHERE number <= :through"
 
 
@@ -62,6 +67,8 @@ def append(transaction: Transaction, entries: Sequence[tuple[Entry, str]], key: 
         head = row.head
     transaction.change_each(_ADD, rows)
     transaction.change(_MOVE, name="head", number=head.number, digest=head.digest)
+    if transaction.rows(_KEPT, number=head.number) != [(head.digest, head.digest)]:
+        raise Tampered("What was added to the audit is not kept: somebody has put something in its way")
 
 
 def end(transaction: Transaction, name: str) -> Head:
@@ -89,7 +96,9 @@ def prune(transaction: Transaction, through: int, entry: tuple[Entry, str], key:
 
 def read(transaction: Transaction, after: int | None) -> list[Row]:
     """The next rows after one; after none, those too that somebody has put before the first."""
-    found = transaction.rows(_READ, after=_LOWEST if after is None else after)
+    if after == _HIGHEST:
+        return []
+    found = transaction.rows(_READ, first=_LOWEST if after is None else after + 1)
     return [Row(number, _entry(text), _plain(previous), _plain(digest)) for number, text, previous, digest in found]
 
 

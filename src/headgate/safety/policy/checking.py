@@ -6,6 +6,7 @@ from typing import Final
 from headgate.adapter.operations import Operation
 from headgate.protocol.danger import Danger, Trust
 from headgate.protocol.suggestions import did_you_mean, nearest
+from headgate.safety.danger import classify
 from headgate.safety.policy.condition_checks import clashes, oddities, rows_are_unknown
 from headgate.safety.policy.limits import Measure, price_of
 from headgate.safety.policy.patterns import NOT, Patterns, fits
@@ -55,6 +56,7 @@ class _Check:
         for place, why in Idleness(self.policy, matched, self.trust).found():
             self._odd(_title(place, self.policy.rules[place]), why)
         self._check_danger()
+        self._tell_what_is_eased()
         self._check_limits()
         skew = self.policy.confirmation.clock_skew_seconds
         if skew > _SAFE_SKEW:
@@ -65,6 +67,17 @@ class _Check:
 
     def _odd(self, words: str, *sentences: str) -> None:
         Place(words, self.warnings).note(*sentences)
+
+    def _tell_what_is_eased(self) -> None:
+        """Rules only restrict; what makes an operation count as less dangerous must not go unseen."""
+        eased = [
+            f"'{one.name}' ({classify(one).level})"
+            for one in self.operations
+            if (declared := self.policy.declared_danger(one.name)) and declared.level.rank < classify(one).level.rank
+        ]
+        if eased:
+            more = f" and {len(eased) - _SHOWN} more" if len(eased) > _SHOWN else ""
+            self._odd("danger", f"these count as less dangerous than usual: {', '.join(eased[:_SHOWN])}{more}")
 
     # rules
 

@@ -45,6 +45,8 @@ class Facts:
     caller: Caller
     params: Mapping[str, object]
     affected_rows: int | None = None
+    read: Mapping[str, object] = field(default_factory=dict)
+    """What the handler gets in place of some parameters: a rule must not be dodged by another spelling."""
 
     def default(self, steps: Steps) -> object:
         """What stands in for a value that is not given, as JSON, or None."""
@@ -80,7 +82,7 @@ class Rule:
         return (
             self.concerns(facts.operation, facts.source)
             and matches_caller(self.callers, facts.caller)
-            and all(one.holds(facts.params, in_doubt=in_doubt, default=facts.default) for one in self.conditions)
+            and all(_holds(condition, facts, in_doubt) for condition in self.conditions)
             and all(_rows_meet(condition, facts.affected_rows, in_doubt) for condition in self.affected_rows)
         )
 
@@ -89,6 +91,13 @@ class Rule:
         """What it decides of a call that it matches."""
         code = "PERMISSION_DENIED" if self.effect is Effect.DENY else ""
         return Decision(self.effect, self.name, self.reason, self.who, self.remember, code)
+
+
+def _holds(condition: Condition, facts: Facts, in_doubt: bool) -> bool:
+    """Whether a condition holds of a call as it was sent and as the handler gets it: in doubt either is enough."""
+    forms = [facts.params, {**facts.params, **facts.read}] if facts.read else [facts.params]
+    found = [condition.holds(form, in_doubt=in_doubt, default=facts.default) for form in forms]
+    return any(found) if in_doubt else all(found)
 
 
 def _rows_meet(condition: Condition, rows: int | None, in_doubt: bool) -> bool:
