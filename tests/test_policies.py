@@ -210,10 +210,12 @@ async def test_every_policy_that_the_page_shows_fits_something(shop: Path) -> No
 
 
 def fits(policy: Policy, adapter: Adapter) -> bool:
+    """Whether there is nothing wrong or odd; that it counts something as less dangerous is what some parts show."""
     try:
-        return check_policy(policy, adapter.name, adapter.operations, trust=policy.trust or Trust.VALIDATED) == []
+        told = check_policy(policy, adapter.name, adapter.operations, trust=policy.trust or Trust.VALIDATED)
     except PolicyError:
         return False
+    return all("less dangerous than usual" in one for one in told)
 
 
 def test_the_cases_that_the_page_shows_are_cases(tmp_path: Path) -> None:

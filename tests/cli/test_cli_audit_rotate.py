@@ -231,7 +231,7 @@ def test_rows_that_were_tampered_with_stay(
     assert rows_of(str(state)) == before
 
 
-@pytest.mark.parametrize("env", [{}, {"HEADGATE_AUDIT_KEY": "another"}], ids=["no key", "another key"])
+@pytest.mark.parametrize("env", [{}, {"HEADGATE_AUDIT_KEY": "another key, as long"}], ids=["no key", "another key"])
 def test_without_the_right_key_nothing_is_moved_and_nothing_written(
     shell: Shell, state: Path, tmp_path: Path, env: dict[str, str]
 ) -> None:

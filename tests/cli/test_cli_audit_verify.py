@@ -187,7 +187,7 @@ def test_without_the_key_one_is_told_that_it_may_be_the_reason(shell: Shell, sta
 
 
 def test_with_another_key_one_is_told_that_it_may_be_the_reason(shell: Shell, state: Path) -> None:
-    said = broken(shell("audit", "verify", "--state", str(state), env={"HEADGATE_AUDIT_KEY": "another"}))
+    said = broken(shell("audit", "verify", "--state", str(state), env={"HEADGATE_AUDIT_KEY": "another key, as long"}))
     hint = "or it was written with another key than HEADGATE_AUDIT_KEY is now, or with none"
     assert said == f"row 1: {CHANGED}, {hint}"
 
@@ -199,7 +199,9 @@ def test_a_row_of_somebody_without_the_key_is_found(shell: Shell, state: Path) -
 
 def test_a_key_is_no_reason_for_a_row_that_is_missing(shell: Shell, state: Path) -> None:
     tamper(state, "DELETE FROM audit_rows WHERE number = 1")
-    assert "KEY" not in broken(shell("audit", "verify", "--state", str(state), env={"HEADGATE_AUDIT_KEY": "another"}))
+    assert "KEY" not in broken(
+        shell("audit", "verify", "--state", str(state), env={"HEADGATE_AUDIT_KEY": "another key, as long"})
+    )
 
 
 # heads that somebody has noted

@@ -210,8 +210,17 @@ def test_a_configuration_may_name_a_policy_file_beside_it(shell: Shell, shop: Pa
         ("source = 5\n", "'source'"),
         ("source = \n", "not TOML"),
         ('source = "{source}"\n[policy]\nrules = []\n', "rules"),
+        ('source = "{source}"\n[policy]\n', "rules nothing"),
+        ('source = "{source}"\npolicy = false\n', "not 'False'"),
+        ('source = "{source}"\npolicy = []\n', "not '[]'"),
+        ('source = "{source}"\npolicy = 0\n', "not '0'"),
+        ('source = "{source}"\npolicy = ""\n', "not ''"),
+        ('source = "{source}"\npolicy = "none.toml"\n', "no such file"),
     ],
-    ids=["a typo", "no source", "a wrong type", "no TOML", "a mistake in its policy"],
+    ids=[
+        *("a typo", "no source", "a wrong type", "no TOML", "a mistake in its policy", "an empty policy"),
+        *("a policy that is false", "an empty list", "a number", "an empty name", "a missing policy"),
+    ],
 )
 def test_a_mistake_in_a_configuration_is_said(shell: Shell, shop: Path, text: str, said: str) -> None:
     (shop / "headgate.toml").write_text(text.replace("{source}", source(shop)))
@@ -219,6 +228,33 @@ def test_a_mistake_in_a_configuration_is_said(shell: Shell, shop: Path, text: st
     assert done.code == 2
     assert said in done.err
     assert "headgate.toml" in done.err or "policy" in done.err
+    assert shell("call", "list_users", "-s", str(shop / "headgate.toml")).code == 2
+
+
+def test_a_policy_that_takes_the_place_of_another_says_so(shell: Shell, shop: Path) -> None:
+    (shop / "other.toml").write_text('[[rule]]\nname = "x"\ndecision = "deny"\noperations = "delete_user"\n')
+    (shop / "headgate.toml").write_text(f'source = "{source(shop)}"\nstate = "memory:"\n[policy]\ndefault = "deny"\n')
+    done = shell("ops", "-s", str(shop / "headgate.toml"), "--policy", str(shop / "other.toml"))
+    assert done.code == 0
+    assert "takes its place" in done.err
+
+
+def test_an_empty_variable_is_no_policy(shell: Shell, shop: Path) -> None:
+    done = shell("call", "list_users", "-s", source(shop), "--state", "memory:", env={"HEADGATE_POLICY": ""})
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("key", ["x", "               "], ids=["short", "blank"])
+def test_a_key_of_the_audit_that_protects_nothing_is_refused(shell: Shell, shop: Path, key: str) -> None:
+    done = shell("call", "list_users", "-s", source(shop), "--state", "memory:", env={"HEADGATE_AUDIT_KEY": key})
+    assert done.code == 2
+    assert "HEADGATE_AUDIT_KEY" in done.err
+
+
+def test_each_mistake_has_a_line_of_its_own(shell: Shell, shop: Path) -> None:
+    (shop / "policy.toml").write_text('trust = "x"\ndefault = "y"\n')
+    done = shell("serve", source(shop), "--policy", str(shop / "policy.toml"), "--state", "memory:")
+    assert [line.count("policy.toml") for line in done.err.splitlines()] == [1, 1]
 
 
 def test_what_guards_a_server_cannot_be_chosen_by_who_calls_it(shell: Shell) -> None:

@@ -24,7 +24,7 @@ async def test_the_answer_has_the_id_of_an_approval_and_no_token(guard: Shop) ->
     reply = await guard.engine.call({"operation": "delete_thing", "params": CALL}, session=guard.session)
     assert "conf_" not in reply.text
     assert "confirmation_token'" not in reply.text
-    assert reply.confirmation is None, "so no host asks its user instead"
+    assert reply.question is None, "so no host asks its user instead"
     envelope = await guard.call("delete_thing", CALL)
     assert set(envelope) == {"success", "error"}
     details = envelope["error"]["details"]

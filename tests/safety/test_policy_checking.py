@@ -379,6 +379,7 @@ def test_a_rule_that_changes_nothing_beside_others(toml: str, warnings: list[str
     assert warnings_of(toml) == warnings
 
 
+EASED = "danger: these count as less dangerous than usual: "
 BY_TRUST = "rule 1 ('r'): it changes nothing: danger and trust ({}) decide as much for all of it by themselves"
 
 
@@ -412,7 +413,8 @@ BY_TRUST = "rule 1 ('r'): it changes nothing: danger and trust ({}) decide as mu
     ],
 )
 def test_a_rule_that_changes_nothing_beside_danger_and_trust(toml: str, trust: Trust | None, is_idle: bool) -> None:
-    assert warnings_of(toml, trust) == ([BY_TRUST.format(trust)] if is_idle else [])
+    told = [one for one in warnings_of(toml, trust) if not one.startswith(EASED)]
+    assert told == ([BY_TRUST.format(trust)] if is_idle else [])
 
 
 def test_the_trust_of_the_policy_counts_where_no_other_is_given() -> None:
@@ -478,7 +480,7 @@ def test_a_limit_of_a_category_that_the_adapter_lacks() -> None:
     ("toml", "warning"),
     [
         pytest.param(
-            '[danger."purge_*"]\nlevel = "safe"\n[danger.purge_orders]\nlevel = "dangerous"',
+            '[danger."purge_*"]\nlevel = "forbidden"\n[danger.purge_orders]\nlevel = "dangerous"',
             "danger 'purge_orders': it changes nothing: danger 'purge_*' stands before it and matches all of it",
             id="danger declared before",
         ),
@@ -507,6 +509,14 @@ def test_a_policy_without_a_name_is_called_so() -> None:
 def test_a_message_may_name_the_parameters_of_the_operations_that_it_counts_for() -> None:
     toml = (
         '[danger.delete_order]\nlevel = "dangerous"\nconfirmation_message = "Delete {number}, {status}?"\n'
-        '[danger."delete_*"]\nlevel = "safe"\n[confirmation]\nclock_skew_seconds = 60\n'
+        '[danger."delete_*"]\nlevel = "destructive"\n[confirmation]\nclock_skew_seconds = 60\n'
     )
     assert warnings_of(toml) == []
+
+
+def test_what_counts_as_less_dangerous_than_usual_is_told() -> None:
+    toml = '[danger."delete_*"]\nlevel = "reversible"\n[danger."get_*"]\nlevel = "dangerous"\n'
+    (warning,) = warnings_of(toml)
+    assert warning.startswith(EASED)
+    assert "'delete_order' (destructive)" in warning
+    assert "get_" not in warning, "what is taken more seriously needs no warning"

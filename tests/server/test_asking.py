@@ -438,3 +438,89 @@ async def test_users_are_asked_over_http(program: Path, mode: str) -> None:
     with serve_http(f"{program}:users") as serving:
         async with Client(streamable_http_client(serving.url), mode=mode, elicitation_callback=host) as client:
             await check(client, host)
+
+
+BATCHES = {
+    "a batch of one": {"operations": [CALL]},
+    "a batch of several": {"operations": [{**CALL, "params": {"user_id": "bob"}}, CALL]},
+}
+
+
+@MODES
+@pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES)
+@pytest.mark.parametrize("batches", ["halt", "skip"])
+async def test_a_batch_gives_no_token_to_a_model_whose_user_can_be_asked(
+    serve: Serve, mode: str, batch: dict[str, Any], batches: str
+) -> None:
+    served = serve(policy={"confirmation": {"batches": batches}})
+    host = Host(served.ran, types.ElicitResult(action="decline"))
+    async with served.client(mode, host) as client:
+        result = await client.call_tool(TOOL, batch)
+    envelope = envelope_of(result)
+    asked = envelope["halted_at"] if batches == "halt" else envelope["results"][0]
+    assert asked["result"]["error"]["code"] == "CONFIRMATION_REQUIRED"
+    assert "by itself" in asked["result"]["error"]["message"]
+    assert "conf_" not in result.content[0].text
+    assert "appr_" not in result.content[0].text
+    assert served.ran == []
+    assert "issued" not in [event for event, _ in await served.events()]
+
+
+@MODES
+async def test_a_batch_has_a_token_where_nobody_can_be_asked(serve: Serve, mode: str) -> None:
+    served = serve()
+    async with served.client(mode) as client:
+        envelope = envelope_of(await client.call_tool(TOOL, {"operations": [CALL]}))
+        token = envelope["halted_at"]["result"]["error"]["details"]["confirmation_token"]
+        again = {**CALL, "params": {**CALL["params"], "confirmation_token": token}}  # type: ignore[dict-item]
+        assert envelope_of(await client.call_tool(TOOL, {"operations": [again]}))["summary"]["succeeded"] == 1
+    assert served.ran == ["alice"]
+
+
+@MODES
+async def test_the_user_sees_all_that_will_be_done(serve: Serve, mode: str) -> None:
+    served = serve()
+    host = Host(served.ran)
+    reason = "clean up " + "x" * 3000 + " AND THE REST"
+    async with served.client(mode, host) as client:
+        await client.call_tool(TOOL, {**CALL, "params": {"user_id": "alice", "reason": reason}})
+    (question,) = host.shown
+    assert reason in question
+    assert "NOT ALL" not in question
+
+
+@MODES
+async def test_the_user_is_told_loudly_if_not_all_can_be_shown(serve: Serve, mode: str) -> None:
+    served = serve()
+    host = Host(served.ran, types.ElicitResult(action="decline"))
+    async with served.client(mode, host) as client:
+        await client.call_tool(TOOL, {**CALL, "params": {"user_id": "alice", "reason": "x" * 20_000}})
+    (question,) = host.shown
+    assert "NOT ALL IS SHOWN" in question
+    assert len(question) < 11_000
+
+
+@MODES
+async def test_the_user_is_asked_before_a_quota_is_exceeded(serve: Serve, mode: str) -> None:
+    quota = {"metric": "requests_per_hour", "warn": 1, "pause": 1, "hard_stop": 5}
+    served = serve(trust="community_reviewed", policy={"quota": [quota]})
+    host = Host(served.ran)
+    async with served.client(mode, host) as client:
+        for user in ("a", "b", "c"):
+            result = await client.call_tool(TOOL, {"operation": "delete_user", "params": {"user_id": user}})
+            assert code_of(result) == ""
+    assert served.ran == ["a", "b", "c"]
+    (question,) = host.shown  # once lifted, the pause stays so for the hour
+    assert "requests_per_hour" in question
+
+
+@MODES
+async def test_a_quota_that_the_user_does_not_extend_stays_paused(serve: Serve, mode: str) -> None:
+    quota = {"metric": "requests_per_hour", "warn": 1, "pause": 1, "hard_stop": 5}
+    served = serve(trust="community_reviewed", policy={"quota": [quota]})
+    host = Host(served.ran, types.ElicitResult(action="decline"))
+    async with served.client(mode, host) as client:
+        codes = [code_of(await client.call_tool(TOOL, CALL)) for _ in range(2)]
+    assert codes == ["", "PERMISSION_DENIED"]
+    assert served.ran == ["alice"]
+    assert (await served.events())[-1][0] == "revoked"

@@ -137,6 +137,16 @@ async def test_a_version_that_cannot_be_loaded_leaves_the_one_before(caplog: pyt
     ]
 
 
+async def test_a_version_that_the_policy_does_not_fit_leaves_the_one_before(caplog: pytest.LogCaptureFixture) -> None:
+    rule = {"name": "never", "decision": "deny", "operations": "get_old"}
+    server = mcp_server(adapter_with("get_old"), policy={"rule": [rule]})
+    await follow(server, lambda: adapter_with("get_new"), changes(1))
+    assert "get_old" in server.engine.adapter.operations
+    (told,) = [record.getMessage() for record in caplog.records if record.name == "headgate"]
+    assert told.startswith("not reloaded, the version before stays: ")
+    assert "'get_old'" in told
+
+
 SHELF = '''
 from headgate import Adapter
 from shelf_words import WORD
