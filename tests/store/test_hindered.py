@@ -14,15 +14,13 @@ from tests.store.entries import entry
 pytestmark = pytest.mark.anyio
 
 VANISHING = "CREATE TRIGGER t AFTER INSERT ON audit_rows BEGIN DELETE FROM audit_rows WHERE number = NEW.number; END"
+GOING_BACK = """CREATE TRIGGER u AFTER UPDATE ON audit_ends BEGIN
+    UPDATE audit_ends SET number = OLD.number, digest = OLD.digest WHERE name = OLD.name; END"""
 HINDRANCES = {
     "rows that are ignored": "CREATE TRIGGER t BEFORE INSERT ON audit_rows BEGIN SELECT RAISE(IGNORE); END",
     "an end that stays": "CREATE TRIGGER t BEFORE UPDATE ON audit_ends BEGIN SELECT RAISE(IGNORE); END",
     "rows that vanish": VANISHING,
-    "rows that vanish, and an end that goes back": (
-        f"{VANISHING};"
-        "CREATE TRIGGER u AFTER UPDATE ON audit_ends BEGIN "
-        "UPDATE audit_ends SET number = OLD.number, digest = OLD.digest WHERE name = OLD.name; END"
-    ),
+    "rows that vanish, and an end that goes back": f"{VANISHING}; {GOING_BACK}",
     "rows that are rewritten": (
         "CREATE TRIGGER t AFTER INSERT ON audit_rows BEGIN UPDATE audit_rows SET digest = 'x'; END"
     ),
