@@ -1,5 +1,6 @@
 """What every suite starts from."""
 
+import signal
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 
@@ -16,6 +17,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give the tests, and the programs that they start, a cache and a state of their own, not the user's."""
     if hasattr(config, "workerinput"):
         return  # the environment comes from the process that started it
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell starts in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # or no program that tests start could be interrupted
     folder = TemporaryDirectory(prefix="headgate-home-", ignore_cleanup_errors=True)
     patch = pytest.MonkeyPatch()
     for variable in ("XDG_CACHE_HOME", "XDG_STATE_HOME"):
