@@ -273,3 +273,12 @@ def test_a_person_at_a_terminal_is_asked(shop: Path, typed: str, code: int) -> N
     after = person.text.partition("[y/N]")[2]
     assert ('"ada"' in after) is (code == 0)
     assert ("nothing was done" in after) is (code == 1)
+
+
+def test_ctrl_c_at_the_question_confirms_nothing(shop: Path) -> None:
+    with dialogue("call", "delete_user", "user=ada", "-s", source(shop), "--state", "memory:") as person:
+        person.wait_for("[y/N]")
+        person.interrupt()
+        assert person.ended() == 1
+    assert person.text.endswith("nothing was done.\n")
+    assert "Traceback" not in person.text

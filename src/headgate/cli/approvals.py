@@ -1,11 +1,9 @@
 """``headgate approvals``: what waits for a person, in full, and the person's answer."""
 
 import json
-import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 from cyclopts import App, Parameter
@@ -15,6 +13,7 @@ from rich.text import Text
 from headgate.cli.audit_rows import caller_shown, time_shown
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.output import complain, console, guarded, print_line
+from headgate.cli.questions import agrees
 from headgate.cli.state import AsJson, By, State, login_name, open_state
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.protocol.visible import json_line, visible
@@ -69,7 +68,7 @@ def approve_one(
             if grant is None:
                 return await _explain(store, approval_id, now)
             _show_in_full(Console(stderr=True, highlight=False), grant, now)
-            if not yes and not _agrees():
+            if not yes and not agrees("Approve this call?"):
                 complain("nothing was approved; it still waits")
                 return FAILED
             token = await approve(store, grant.approval_id, by or login_name(), time.time)
@@ -184,30 +183,6 @@ def _tell_approved(grant: Grant, token: str, *, as_json: bool) -> None:
         f"approved: until {until} the caller may repeat the call with {where} '{grant.approval_id}', or this token:"
     )
     print_line(token)
-
-
-# who is asked
-
-
-def _agrees() -> bool:
-    sys.stderr.write("Approve this call? [y/N] ")
-    sys.stderr.flush()
-    try:
-        with _plain_interrupts():
-            return sys.stdin.readline().strip().lower() in ("y", "yes")
-    except KeyboardInterrupt:
-        sys.stderr.write("\n")
-        return False
-
-
-@contextmanager
-def _plain_interrupts() -> Iterator[None]:
-    """While a person is asked, Ctrl-C ends the question at once; the event loop would only note it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 # what is wrong

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import anyio
-import anyio.to_thread
 import orjson
 from cyclopts import Parameter
 
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.guards import Guarding
 from headgate.cli.output import complain, guarded, print_json, told
+from headgate.cli.questions import agrees
 from headgate.cli.targets import DatabaseChoices, Source, open_target
 from headgate.client.targets import Envelope, Target
 from headgate.engine.gating import place_of
@@ -58,11 +58,11 @@ def call(
             answer = await target.call(operation, request)
             confirmation = answer.get("confirmation")
             if confirmation:
-                agrees = True if yes else await anyio.to_thread.run_sync(_agrees, confirmation)
-                if agrees is False:
+                agreed = True if yes else _agrees(confirmation)
+                if agreed is False:
                     complain("Not confirmed: nothing was done.")
                     return FAILED
-                if agrees:
+                if agreed:
                     answer = await _confirmed(target, operation, request, answer)
         return _show(answer, whole=json)
 
@@ -76,9 +76,7 @@ def _agrees(confirmation: Mapping[str, Any]) -> bool | None:
         return None
     for reason in confirmation.get("reasons", ()):
         complain(str(reason))
-    sys.stderr.write(f"{confirmation.get('message')} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return agrees(str(confirmation.get("message")))
 
 
 async def _confirmed(target: Target, operation: str, request: Mapping[str, Any], asked: Envelope) -> Envelope:

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.output import complain, guarded, print_line
+from headgate.cli.questions import agrees
 from headgate.cli.targets import Source, Tables, settings_of
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.server.settings import SettingError
@@ -102,6 +103,4 @@ def _chosen(known: Mapping[str, T], name: str, otherwise: str) -> T:
 def _agrees() -> bool:
     if not sys.stdin.isatty():
         return False
-    sys.stderr.write("Run these statements? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return agrees("Run these statements?")
