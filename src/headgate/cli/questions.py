@@ -1,5 +1,7 @@
 """Asking the person at the terminal."""
 
+import os
+import select
 import signal
 import sys
 from collections.abc import Iterator
@@ -10,21 +12,31 @@ __all__ = ["agrees"]
 
 def agrees(question: str) -> bool:
     """Whether the person says yes. Everything else is a no, Ctrl-C too."""
-    try:
-        with _plain_interrupts():
-            sys.stderr.write(f"{question} [y/N] ")
-            sys.stderr.flush()
-            return sys.stdin.readline().strip().lower() in ("y", "yes")
-    except KeyboardInterrupt:
-        sys.stderr.write("\n")
-        return False
+    with _interruptions() as interrupted:
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+        ready, _, _ = select.select([sys.stdin, interrupted], [], [])
+        if interrupted in ready:
+            sys.stderr.write("\n")
+            return False
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 @contextmanager
-def _plain_interrupts() -> Iterator[None]:
-    """While a person is asked, Ctrl-C ends the question at once; the event loop would only note it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def _interruptions() -> Iterator[int]:
+    """A descriptor that can be read once Ctrl-C was pressed, which then does nothing else.
+
+    A handler written in Python would not do: a signal that comes just before the read begins, or to another
+    thread, is only noted, and the read would go on waiting for a line.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    handler = signal.signal(signal.SIGINT, lambda *_: None)
+    waking = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     try:
-        yield
+        yield reading
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(waking)
+        signal.signal(signal.SIGINT, handler)
+        os.close(reading)
+        os.close(writing)
