@@ -40,7 +40,7 @@ def test_only_a_yes_is_a_yes(keys: Callable[[str], None], typed: str, agreed: bo
 def test_an_interruption_that_reaches_another_thread_ends_the_question_all_the_same(
     keys: Callable[[str], None],
 ) -> None:
-    asking, answered = threading.get_native_id(), threading.Event()
+    asking, answered, goes_on = threading.get_native_id(), threading.Event(), threading.Event()
 
     def interrupt() -> None:
         end = time.monotonic() + 5  # where the kernel does not tell, the person is slow
@@ -48,7 +48,8 @@ def test_an_interruption_that_reaches_another_thread_ends_the_question_all_the_s
             pass
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         if not answered.wait(PATIENCE):
-            keys("y\n")  # so that the test ends, and fails
+            goes_on.set()
+            keys("y\n")  # so that the test ends
 
     interrupting = threading.Thread(target=interrupt)
     interrupting.start()
@@ -57,6 +58,7 @@ def test_an_interruption_that_reaches_another_thread_ends_the_question_all_the_s
     finally:
         answered.set()
         interrupting.join()
+    assert not goes_on.is_set()
 
 
 def is_waiting_for_input(thread: int) -> bool:
