@@ -279,10 +279,11 @@ class Gatekeeper:
         if wait <= 0:
             del self._held[operation]
             return
+        seconds = rounded_up(wait)
         raise AqlError(
             "RATE_LIMIT_EXCEEDED",
-            f"API rate limit exceeded: the service behind '{operation}' asked to wait; retry in {wait:.3g} seconds",
-            {"operation": operation, "retry_after_seconds": rounded_up(wait)},
+            f"API rate limit exceeded: the service behind '{operation}' asked to wait; retry in {seconds:g} seconds",
+            {"operation": operation, "retry_after_seconds": seconds},
         )
 
     # keeping house

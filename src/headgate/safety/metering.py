@@ -141,14 +141,15 @@ class Meter:
         wait = held.retry_after or 0.0
         resets = {} if wait == float("inf") else {"resets_at": timestamp(now + wait)}
         if isinstance(one, ApiLimit):
+            seconds = rounded_up(wait)
             details = {
                 "limit": one.limit,
                 "remaining": max(0, one.limit - held.amount),
                 "window": one.window,
                 **resets,
-                "retry_after_seconds": rounded_up(wait),
+                "retry_after_seconds": seconds,
             }
-            said = f"API rate limit exceeded: {one.limit} in a {one.window}; retry in {wait:.3g} seconds"
+            said = f"API rate limit exceeded: {one.limit} in a {one.window}; retry in {seconds:g} seconds"
             return AqlError("RATE_LIMIT_EXCEEDED", said, details)
         figures: dict[str, object] = {"metric": one.metric, "current": one.shown(held.amount)}
         if one.currency:
