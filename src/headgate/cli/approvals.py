@@ -12,9 +12,10 @@ from rich.text import Text
 
 from headgate.cli.audit_rows import caller_shown, time_shown
 from headgate.cli.exits import FAILED, OK
+from headgate.cli.options import AsJson
 from headgate.cli.output import complain, console, guarded, print_line
 from headgate.cli.questions import agrees
-from headgate.cli.state import AsJson, By, State, login_name, open_state
+from headgate.cli.state import By, State, login_name, open_state
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.protocol.visible import json_line, visible
 from headgate.safety.approvals import approve, turn_down, waiting

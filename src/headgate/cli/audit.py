@@ -12,9 +12,10 @@ from headgate.cli.audit_filters import Filters
 from headgate.cli.audit_reading import Reading
 from headgate.cli.audit_rows import Format, writer
 from headgate.cli.exits import FAILED, OK
+from headgate.cli.options import AsJson
 from headgate.cli.output import complain, guarded, print_line
 from headgate.cli.progress import progress
-from headgate.cli.state import AsJson, State, login_name, open_state
+from headgate.cli.state import State, login_name, open_state
 from headgate.protocol.visible import json_line
 from headgate.server.settings import SettingError, audit_key
 from headgate.store.audit import Break, Head, Row

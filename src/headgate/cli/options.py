@@ -1,8 +1,12 @@
 """How options of commands are declared."""
 
+from typing import Annotated, TypeAlias
+
 from cyclopts import Parameter
 
-__all__ = ["option"]
+__all__ = ["AsJson", "option"]
+
+AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", help="Print JSON.", negative=(), show_default=False)]
 
 
 def option(help_text: str, variable: str) -> Parameter:

@@ -17,6 +17,7 @@ from headgate.adapter.schemas import type_name
 from headgate.cli.call import pairs, params_of
 from headgate.cli.exits import OK, USAGE
 from headgate.cli.guards import configured
+from headgate.cli.options import AsJson
 from headgate.cli.output import complain, guarded, print_json, print_line, told
 from headgate.cli.targets import DatabaseChoices, Source, load
 from headgate.cli.verdicts import Result, Tried, show_call, show_cases, warn
@@ -58,7 +59,6 @@ TrustLevel: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-AsJson: TypeAlias = Annotated[bool, Parameter(help="Print JSON on one line.", negative=(), show_default=False)]
 
 
 @Parameter(name="*")

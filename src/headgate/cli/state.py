@@ -12,7 +12,7 @@ from headgate.server.settings import SettingError, audit_key
 from headgate.store.interface import Store, StoreError
 from headgate.store.opening import default_state_url, open_store, shown
 
-__all__ = ["AsJson", "By", "State", "login_name", "open_state"]
+__all__ = ["By", "State", "login_name", "open_state"]
 
 State: TypeAlias = Annotated[
     str | None,
@@ -23,8 +23,6 @@ State: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-
-AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", help="Print JSON.", negative=(), show_default=False)]
 
 By: TypeAlias = Annotated[
     str | None, Parameter(name="--by", help="Who does it; your login name unless said.", show_default=False)

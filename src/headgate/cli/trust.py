@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate.cli.exits import FAILED, OK
+from headgate.cli.options import AsJson
 from headgate.cli.output import complain, console, guarded, print_line
-from headgate.cli.state import AsJson, By, State, login_name, open_state
+from headgate.cli.state import By, State, login_name, open_state
 from headgate.protocol.danger import Trust
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.protocol.visible import json_line, visible
