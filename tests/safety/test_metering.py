@@ -100,6 +100,16 @@ async def test_whoever_waits_as_long_as_is_said_is_let_in(store: SqlStore) -> No
         service.clock.move(2)
 
 
+@pytest.mark.parametrize("window", ["second", "minute", "hour", "day"])
+async def test_the_words_of_a_limit_name_the_very_seconds_of_its_details(store: SqlStore, window: str) -> None:
+    service = Service(store, limit(1, window))
+    await service.call("get_weather")
+    service.clock.move(0.123456789)
+    error = (await service.call("get_weather"))["error"]
+    *_, told, unit = error["message"].split()
+    assert (float(told), unit) == (error["details"]["retry_after_seconds"], "seconds")
+
+
 async def test_limits_of_an_endpoint_and_of_a_category_count_only_theirs(store: SqlStore) -> None:
     service = Service(
         store,

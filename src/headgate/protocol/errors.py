@@ -34,6 +34,7 @@ __all__ = [
     "VersionMismatch",
     "harmless",
     "quoted",
+    "retry_in",
 ]
 
 
@@ -158,13 +159,18 @@ class VersionMismatch(Conflict):
         )
 
 
+def retry_in(seconds: float) -> str:
+    """When to try again, in words; of the very number that stands in the details, so that neither is too early."""
+    return f"retry in {seconds:.15g} seconds"
+
+
 class RateLimited(AqlError):
     """The caller, or this server towards its upstream, asks too often."""
 
     def __init__(self, retry_after_seconds: float, **details: object) -> None:
         super().__init__(
             "RATE_LIMIT_EXCEEDED",
-            f"API rate limit exceeded: retry in {retry_after_seconds:g} seconds",
+            f"API rate limit exceeded: {retry_in(retry_after_seconds)}",
             {"retry_after_seconds": retry_after_seconds, **details},
         )
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from headgate.adapter.context import ANONYMOUS
 from headgate.adapter.operations import Operation
 from headgate.protocol.danger import DangerLevel, Trust
-from headgate.protocol.errors import AqlError
+from headgate.protocol.errors import AqlError, retry_in
 from headgate.protocol.results import Notice
 from headgate.safety.asks import Ask, identity
 from headgate.safety.auditing import APPROVED, EXECUTED, PROPOSED, REFUSED, RETURNED, entry_of
@@ -282,7 +282,7 @@ class Gatekeeper:
         seconds = rounded_up(wait)
         raise AqlError(
             "RATE_LIMIT_EXCEEDED",
-            f"API rate limit exceeded: the service behind '{operation}' asked to wait; retry in {seconds:g} seconds",
+            f"API rate limit exceeded: the service behind '{operation}' asked to wait; {retry_in(seconds)}",
             {"operation": operation, "retry_after_seconds": seconds},
         )
 

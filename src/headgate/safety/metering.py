@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from headgate.adapter.context import Caller
 from headgate.adapter.operations import Operation
 from headgate.protocol.canonical import canonical
-from headgate.protocol.errors import AqlError
+from headgate.protocol.errors import AqlError, retry_in
 from headgate.protocol.results import Notice
 from headgate.protocol.times import timestamp
 from headgate.protocol.tokens import estimate
@@ -149,7 +149,7 @@ class Meter:
                 **resets,
                 "retry_after_seconds": seconds,
             }
-            said = f"API rate limit exceeded: {one.limit} in a {one.window}; retry in {seconds:g} seconds"
+            said = f"API rate limit exceeded: {one.limit} in a {one.window}; {retry_in(seconds)}"
             return AqlError("RATE_LIMIT_EXCEEDED", said, details)
         figures: dict[str, object] = {"metric": one.metric, "current": one.shown(held.amount)}
         if one.currency:
