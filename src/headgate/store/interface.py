@@ -38,6 +38,10 @@ class Store(Protocol):
         """Change a record; False if it is no longer of the version that was read. Of many at once, one succeeds."""
         ...
 
+    async def change(self, records: Sequence[Record], entries: Sequence[Entry] = ()) -> bool:
+        """Keep new records and change others, all of them or none; False if one is not as it was read."""
+        ...
+
     async def find(self, kind: str, key: str) -> Record | None:
         """The record of that kind and key."""
         ...

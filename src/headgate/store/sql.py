@@ -36,6 +36,10 @@ _REMOVE: Final = "DELETE FROM headgate.records WHERE kind = :kind AND key = :key
 _PURGE: Final = "DELETE FROM headgate.records WHERE expires_at < :before"
 
 
+class _Unchanged(Exception):
+    """A record is not as it was read."""
+
+
 class SqlStore:
     """A store over one driver. ``url`` is how it may be shown: without secrets."""
 
@@ -51,13 +55,20 @@ class SqlStore:
 
     async def insert(self, record: Record, entries: Sequence[Entry] = ()) -> bool:
         """Keep a new record; False if there is one of that kind and key."""
-        return await self._change(_INSERT, _columns(record), entries)
+        return await self._change([(_INSERT, _columns(record))], entries)
 
     async def replace(self, record: Record, entries: Sequence[Entry] = ()) -> bool:
         """Change a record; False if it is no longer of the version that was read. Of many at once, one succeeds."""
         if not NEW < record.version <= _LARGEST:
             return False  # nothing of that version was ever read
-        return await self._change(_REPLACE, {**_columns(record), "version": record.version}, entries)
+        return await self._change([_replacing(record)], entries)
+
+    async def change(self, records: Sequence[Record], entries: Sequence[Entry] = ()) -> bool:
+        """Keep new records and change others, all of them or none; False if one is not as it was read."""
+        changes = [(_INSERT, _columns(one)) if one.version == NEW else _replacing(one) for one in records]
+        if not all(NEW <= one.version <= _LARGEST for one in records):
+            return False
+        return await self._change(changes, entries)
 
     async def find(self, kind: str, key: str) -> Record | None:
         """The record of that kind and key."""
@@ -88,7 +99,7 @@ class SqlStore:
         """Throw a record away; whether there was one."""
         if not (_is_storable(kind) and _is_storable(key)):
             return False
-        return await self._change(_REMOVE, {"kind": kind, "key": key}, ())
+        return await self._change([(_REMOVE, {"kind": kind, "key": key})], ())
 
     async def purge(self, before: float) -> int:
         """Throw away records that expired before a time, and use that no window holds any more; how many records."""
@@ -147,19 +158,27 @@ class SqlStore:
         """Let go of files and connections."""
         await self._driver.close()
 
-    async def _change(self, sql: str, values: Mapping[str, object], entries: Sequence[Entry]) -> bool:
+    async def _change(self, changes: Sequence[tuple[str, Mapping[str, object]]], entries: Sequence[Entry]) -> bool:
         settled = chain.settled(entries) if entries else ()
 
-        def work(transaction: Transaction) -> bool:
-            if not transaction.change(sql, **values):
-                return False
+        def work(transaction: Transaction) -> None:
+            for sql, values in changes:
+                if not transaction.change(sql, **values):
+                    raise _Unchanged  # and undone with it is what was changed before
             chain.append(transaction, settled, self._audit_key)
-            return True
 
-        return await self._run(work)
+        try:
+            await self._run(work)
+        except _Unchanged:
+            return False
+        return True
 
     async def _read(self, sql: str, **values: object) -> builtins.list[Row]:
         return await self._run(lambda transaction: transaction.rows(sql, **values), writes=False)
+
+
+def _replacing(record: Record) -> tuple[str, dict[str, object]]:
+    return _REPLACE, {**_columns(record), "version": record.version}
 
 
 def _columns(record: Record) -> dict[str, object]:
