@@ -1,0 +1,153 @@
+"""What words and commands say of an action, read from ``words.toml`` and ``commands.toml`` beside this module."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from headgate.safety.autonomy.vocabulary import Vocabulary
+
+__all__ = [
+    "ARTICLES",
+    "CAUSING",
+    "FILLERS",
+    "FOREIGN",
+    "KINDS",
+    "LEADS",
+    "RULES",
+    "SAFE",
+    "SCOPES",
+    "TARGETS",
+    "WORDS",
+    "Form",
+    "Kind",
+    "Rule",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is done, and how grave that is before anything is known of what it is done to."""
+
+    name: str
+    score: int
+    does: str
+
+
+class Form(StrEnum):
+    """How a verb stands in its sentence."""
+
+    DONE = "done"
+    TOLD = "told"
+    """as something that is only spoken of"""
+    FIRST = "first"
+    """as a verb only if the action begins with it"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What one written word says."""
+
+    kind: Kind
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What something is done to, or how much of it, and how much graver that makes an action."""
+
+    name: str
+    weight: int
+    looking: int = 0
+    """How much graver it makes it only to look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Something that tells the risk of an action by itself."""
+
+    score: int
+    why: str
+    pattern: re.Pattern[str]
+
+
+def _data(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
+
+
+def _forms(verb: str) -> Iterator[tuple[str, Form]]:
+    """A verb as something done, and as something told of."""
+    last, stem = verb[-1], verb.removesuffix("e")
+    is_short = len(verb) > 2 and last in "bdgklmnprtz" and verb[-2] in "aeiou" and verb[-3] not in "aeiou"
+    stems = (stem, stem + last) if is_short else (stem,)
+    for done in (verb, f"{verb}s", f"{verb}es", *(f"{one}ing" for one in stems)):
+        yield done, Form.DONE
+    for told in (f"{one}ed" for one in stems):
+        yield told, Form.TOLD
+    if last == "y":
+        yield f"{verb[:-1]}ies", Form.DONE
+        yield f"{verb[:-1]}ied", Form.TOLD
+
+
+def _senses(kind: Kind, verbs: Mapping[str, str]) -> Iterator[tuple[str, Sense]]:
+    for verb in verbs.get("first", "").split():
+        for word, form in _forms(verb):
+            yield word, Sense(kind, Form.FIRST if form is Form.DONE else form)
+    for verb in verbs.get("english", "").split():
+        yield from ((word, Sense(kind, form)) for word, form in _forms(verb))
+    for noun in verbs.get("told", "").split():
+        yield from ((word, Sense(kind, Form.TOLD)) for word in (noun, f"{noun}s"))
+
+
+def _gravest(senses: Iterator[tuple[str, Sense]]) -> Mapping[str, Sense]:
+    """Each word with one sense: the gravest that it has."""
+    known: dict[str, Sense] = {}
+    for word, sense in senses:
+        if word not in known or sense.kind.score >= known[word].kind.score:
+            known[word] = sense
+    return MappingProxyType(known)
+
+
+_WORDS: Final = _data("words.toml")
+_COMMANDS: Final = _data("commands.toml")
+
+KINDS: Final = MappingProxyType(
+    {name: Kind(name, verbs["score"], verbs["does"]) for name, verbs in _WORDS["verbs"].items()}
+)
+"""All that can be done, by name."""
+
+WORDS: Final = _gravest(pair for name, verbs in _WORDS["verbs"].items() for pair in _senses(KINDS[name], verbs))
+"""Every English word that says what is done."""
+
+FOREIGN: Final = Vocabulary(
+    (word, KINDS[name]) for name, verbs in _WORDS["verbs"].items() for word in verbs.get("other", "").split()
+)
+"""Words of other languages that say what is done."""
+
+TARGETS: Final = Vocabulary(
+    (word, Weighed(one["name"], one["weight"], one.get("looking", 0)))
+    for one in _WORDS["targets"]
+    for word in one["words"].split()
+)
+"""Words for what something is done to."""
+
+SCOPES: Final = Vocabulary(
+    (word, Weighed(one["name"], one["weight"])) for one in _WORDS["scopes"] for word in one["words"].split()
+)
+"""Words for how much of it, and how."""
+
+FILLERS, LEADS, ARTICLES, CAUSING = (
+    frozenset(_WORDS["small"][name].split()) for name in ("fillers", "leads", "articles", "causing")
+)
+"""Words before which the action has not begun, after which another one begins, after which a word is a noun, and that
+have something done: "get it deleted"."""
+
+RULES: Final = tuple(Rule(one["score"], one["why"], re.compile(one["pattern"])) for one in _COMMANDS["rules"])
+"""What tells the risk of an action by itself."""
+
+SAFE: Final = re.compile("|".join(one["pattern"] for one in _COMMANDS["safe"]))
+"""What changes nothing: tests and checks, and commands that only look."""

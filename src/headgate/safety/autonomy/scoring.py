@@ -1,0 +1,215 @@
+"""The risk of an action, read from its description: what is done, to what, to how much of it, and by which commands.
+
+Only what is known to be harmless passes as such: an action in which no verb is known waits for a person.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from headgate.protocol.autonomy import Risk
+from headgate.safety.autonomy.actions import split
+from headgate.safety.autonomy.hidden import decoded, respelt
+from headgate.safety.autonomy.lexicon import (
+    ARTICLES,
+    CAUSING,
+    FILLERS,
+    FOREIGN,
+    KINDS,
+    LEADS,
+    RULES,
+    SAFE,
+    SCOPES,
+    TARGETS,
+    WORDS,
+    Form,
+    Kind,
+)
+from headgate.safety.autonomy.mentions import without_mentions
+from headgate.safety.autonomy.texts import readings
+
+__all__ = ["score"]
+
+_UNKNOWN: Final = 40
+_WHERE_IT_BEGINS: Final = 6
+"""Within how many words a verb must come for the action to be known by it."""
+_SHARE_OF_MAKING: Final = 0.6
+_HIDDEN: Final = 10
+_MOST_FACTORS: Final = 6
+_ASKED: Final = re.compile(r"(?:is|are|was|were|does|did|has) (?:the|there|it|any|this|that|all|our)\b")
+_TOKENS: Final = re.compile(r"[^\W_]+")
+_LOOK, _MAKE, _REMOVE = (KINDS[name] for name in ("look", "make", "remove"))
+
+
+_STRANGE: Final = Risk(_UNKNOWN, ("It is not known what this does: no verb in it is known",))
+
+
+@dataclass(frozen=True, slots=True)
+class _Verb:
+    kind: Kind
+    told: bool
+    at: int
+    place: int
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The risk of one reading of a text, and whether it is known at all what it says."""
+
+    risk: Risk
+    is_known: bool
+
+
+@lru_cache(maxsize=512)
+def score(hint: str) -> Risk:
+    """The risk of the worst action in a hint, in whichever way it may be read.
+
+    A reading in which something is not understood counts only if there is none in which all of it is.
+    """
+    as_written = [_read(text) for text in readings(hint)]
+    spelt = [_read(text) for one in respelt(hint) for text in readings(one)]
+    known = [one.risk for one in (*as_written, *spelt) if one.is_known]
+    plain = _worst(known or [one.risk for one in as_written])
+    inside = [_read(text).risk for one in (*decoded(hint), *_backwards(hint)) for text in readings(one)[:2]]
+    apparent = _worst([one.risk for one in as_written])
+    hidden = [risk for risk in (plain, *inside) if risk.score > max(apparent.score, _UNKNOWN)]
+    if not hidden:
+        return plain
+    worst = _worst(hidden)
+    return Risk(min(100, worst.score + _HIDDEN), (*worst.factors, "It is written so that it does not show"))
+
+
+def _worst(risks: list[Risk]) -> Risk:
+    return max(risks, key=lambda risk: risk.score)
+
+
+def _backwards(hint: str) -> Iterator[str]:
+    """A text from its end to its beginning, if that says something grave."""
+    text = hint[::-1].casefold()
+    senses = (WORDS.get(token) for token in _TOKENS.findall(text))
+    if any(sense is not None and sense.kind.score >= _REMOVE.score and sense.form is Form.DONE for sense in senses):
+        yield text
+
+
+def _read(text: str) -> _Read:
+    """One reading: the risk of its gravest action."""
+    parts = [_Part(one) for one in split(text)]
+    whole = _masked(text, parts)
+    by_rules = [*_by_rules(whole)]
+    if by_rules:  # else nothing in a part of it is found either
+        by_rules += [risk for part in parts for risk in _by_rules(part.acts)]
+    begins = any(part.begins for part in parts)
+    by_words = [_by_words(part, begins=begins) for part in parts]
+    risks = [*by_rules, *by_words]
+    worst = _worst(risks)
+    others = (factor for risk in risks if risk is not worst and risk.score > _UNKNOWN for factor in risk.factors)
+    told = Risk(worst.score, tuple(dict.fromkeys((*worst.factors, *others)))[:_MOST_FACTORS])
+    return _Read(told, is_known=worst.score > _UNKNOWN or _STRANGE not in by_words)
+
+
+def _masked(text: str, parts: list["_Part"]) -> str:
+    """A text without what its parts only speak of; then each is taken to flow into the next, which is the graver."""
+    return text if all(part.acts == part.text for part in parts) else " | ".join(part.acts for part in parts)
+
+
+def _by_rules(part: str) -> Iterator[Risk]:
+    for rule in RULES:
+        found = rule.pattern.search(part)
+        if found:
+            yield Risk(rule.score, (f"'{_short(found[0])}': {rule.why}",))
+
+
+def _by_words(part: "_Part", *, begins: bool) -> Risk:
+    done = _done(part.verbs)
+    is_strange = not begins or bool(part.scopes) or not part.text.isascii()
+    if not part.begins and is_strange and (done is None or done.kind is _LOOK):
+        return _STRANGE
+    if done is None:
+        return Risk(_LOOK.score, (f"'{_short(part.text)}' belongs to another action",))
+    return _weighed(part, done)
+
+
+def _done(verbs: tuple[_Verb, ...]) -> _Verb | None:
+    """The gravest verb of what is done; where one only looks or writes, what is told of does not count."""
+    spares = bool(verbs) and verbs[0].kind in (_LOOK, _MAKE)
+    counted = [verb for verb in verbs if not (spares and verb.told)]
+    return max(counted, key=lambda verb: verb.kind.score, default=None)
+
+
+def _weighed(part: "_Part", verb: _Verb) -> Risk:
+    kind, targets = verb.kind, part.targets
+    does = f"'{verb.word}' {kind.does}"
+    if kind is _LOOK:
+        secret = [one for one in targets if one.looking]
+        graver = max((one.looking for one in secret), default=0)
+        return Risk(kind.score + graver, (does, *(f"It concerns {one.name}" for one in secret)))
+    graver = max((one.weight for one in targets), default=0) + sum(one.weight for one in part.scopes)
+    share = _SHARE_OF_MAKING if kind is _MAKE else 1.0
+    factors = (does, *(f"It concerns {one.name}" for one in (*targets, *part.scopes)))
+    return Risk(min(100, kind.score + round(share * graver)), factors)
+
+
+class _Part:
+    """One action in a text, with what its words mean. ``acts`` is the text without what it only speaks of."""
+
+    def __init__(self, text: str) -> None:
+        self.text = self.acts = text
+        verbs = _verbs(text)
+        if _ASKED.match(text):
+            verbs = (_Verb(_LOOK, told=False, at=0, place=0, word="?"), *verbs)
+        if verbs and verbs[0].kind is _LOOK:
+            self.acts = without_mentions(text)
+            verbs = (verbs[0], *_verbs(self.acts)) if self.acts != text else verbs
+        is_safe = SAFE.search(self.acts) is not None
+        if is_safe:
+            self.acts = ""
+            verbs = (_Verb(_LOOK, told=False, at=0, place=0, word=_short(text)),)
+        tokens = _TOKENS.findall(self.acts or text)
+        self.verbs = verbs
+        self.begins = is_safe or any(verb.place < _WHERE_IT_BEGINS for verb in verbs)
+        """Whether it is known what is done: there is a verb where the sentence begins."""
+        self.targets = tuple(dict.fromkeys(one for one, _, _ in TARGETS.found(self.acts or text, tokens)))
+        self.scopes = tuple(dict.fromkeys(one for one, _, _ in SCOPES.found(self.acts, tokens)))
+
+
+def _verbs(text: str) -> tuple[_Verb, ...]:
+    """The words that say what is done, in their order."""
+    found = [*_TOKENS.finditer(text)]
+    tokens = [one[0] for one in found]
+    verbs = [*_english(text, found)]
+    for kind, word, place in FOREIGN.found(text, tokens):
+        at = text.find(word) if place is None else found[place].start()
+        verbs.append(_Verb(kind, told=False, at=at, place=_place(tokens, found, at), word=word))
+    return tuple(sorted(verbs, key=lambda verb: verb.at))
+
+
+def _place(tokens: list[str], found: list[re.Match[str]], at: int) -> int:
+    """How many words stand before, of those that say something."""
+    return sum(one.start() < at and token not in FILLERS for one, token in zip(found, tokens, strict=True))
+
+
+def _english(text: str, found: list[re.Match[str]]) -> Iterator[_Verb]:
+    place, first = 0, ""
+    for index, match in enumerate(found):
+        token, before = match[0], found[index - 1][0] if index else ""
+        sense = WORDS.get(token)
+        if sense is not None and (sense.form is not Form.FIRST or (not first and place < 2) or before in LEADS):
+            is_noun = first != "" and before not in LEADS and _is_noun(text, match, before)
+            ends = index == len(found) - 1 and first in CAUSING
+            told = is_noun or (sense.form is Form.TOLD and not ends)
+            yield _Verb(sense.kind, told=told, at=match.start(), place=place, word=token)
+            first = first or token
+        place += token not in FILLERS
+
+
+def _is_noun(text: str, match: re.Match[str], before: str) -> bool:
+    """Whether a word only names something: after an article, or inside a name such as purge_cache."""
+    joined = text[max(0, match.start() - 1) : match.start()] + text[match.end() : match.end() + 1]
+    return before in ARTICLES or any(sign in joined for sign in "_-/(")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"
