@@ -1,6 +1,7 @@
 """The adapter: the one registry of operations and types, and the decorators that fill it."""
 
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
@@ -11,6 +12,7 @@ from headgate.adapter.functions import Options, operation_from_function
 from headgate.adapter.operations import Example, Operation
 from headgate.adapter.parameters import Deprecated
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.protocol.autonomy import Scorer, worst_of
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, DangerLevel, Trust, danger_from, trust_from
 from headgate.protocol.names import RESERVED_OPERATIONS
@@ -102,6 +104,7 @@ class Adapter:
         self._collections = Collections()
         self._relating: Operation | None = None
         self._closers: list[Callable[[], Awaitable[None]]] = []
+        self._scorers: list[Scorer] = []
         self.create = _Decorator(self, Category.CREATE)
         self.read = _Decorator(self, Category.READ)
         self.update = _Decorator(self, Category.UPDATE)
@@ -208,6 +211,15 @@ class Adapter:
         self._operations.pop(operation.name, None)
         self.add(operation)
         self._relating = operation
+
+    def risk(self, scorer: Scorer) -> Scorer:
+        """Have a function tell the risk of what agents are about to do. The graver of its word and the usual counts."""
+        self._scorers.append(scorer)
+        return scorer
+
+    def scorer(self, usual: Scorer) -> Scorer:
+        """How the risk of an action is told: as usual, or graver where one of the adapter's own functions says so."""
+        return partial(worst_of, (usual, *self._scorers)) if self._scorers else usual
 
     def on_close(self, closer: Callable[[], Awaitable[None]]) -> None:
         """Have something closed when the adapter is no longer served."""

@@ -40,14 +40,16 @@ ANONYMOUS: Final = Caller()
 class Session:
     """One MCP connection and what lives as long as it (Spec 2.3): nothing here survives its end.
 
-    ``confirmed`` is what was confirmed for the rest of it. One that is not ``lasting`` is a single request's. One that
-    is its authenticated caller's own has no other bounds than the caller, on however many servers.
+    ``confirmed`` is what was confirmed for the rest of it, ``agents`` who has worked in it under the safety loop. One
+    that is not ``lasting`` is a single request's. One that is its authenticated caller's own has no other bounds than
+    the caller, on however many servers.
     """
 
     id: str = field(default_factory=lambda: f"sess_{secrets.token_urlsafe(12)}")
     state: dict[str, object] = field(default_factory=dict)
     announced: set[str] = field(default_factory=set)
     confirmed: set[str] = field(default_factory=set)
+    agents: set[str] = field(default_factory=set)
     lasting: bool = True
     is_callers_own: bool = False
     ended: bool = False
@@ -57,6 +59,7 @@ class Session:
         self.state.clear()
         self.announced.clear()
         self.confirmed.clear()
+        self.agents.clear()
         self.ended = True
 
 

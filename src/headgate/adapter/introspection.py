@@ -78,6 +78,11 @@ class Guard(Protocol):
         """The queries that it answers, each with a few words."""
         ...
 
+    @property
+    def capabilities(self) -> Mapping[str, object]:
+        """What it adds to the capabilities of the protocol."""
+        ...
+
     def may_ask(self, operation: Operation) -> bool:
         """Whether a call may have to be confirmed."""
         ...
@@ -101,12 +106,14 @@ class Introspector:
     concurrency: str
     max_concurrent_requests: int
     guard: Guard | None = None
+    loop: Mapping[str, Operation] = field(default_factory=dict)
+    """The operations of the safety loop, if there is one."""
     operations: Mapping[str, Operation] = field(init=False)
     _details: dict[str, Mapping[str, object]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         own = introspect_operation(self)
-        object.__setattr__(self, "operations", {**self.adapter.operations, own.name: own})
+        object.__setattr__(self, "operations", {**self.adapter.operations, **self.loop, own.name: own})
 
     def answer(self, session_id: str, query: str, name: str | None, first: int | None, after: str | None) -> object:
         """The data of one ``introspect`` request."""
@@ -206,6 +213,7 @@ class Introspector:
                 "warnings": True,
                 "confirmation": self.guard is not None,
                 "dangerous_operations": self.guard is not None,
+                **(self.guard.capabilities if self.guard else {}),
             },
             "limits": self.limits.wire(),
             "concurrency": self.concurrency,

@@ -79,13 +79,18 @@ class Failures:
         if raw is None or len(raw) > self.limits.max_response_size:
             _LOG.error("the details of an error with code %s could not be answered", error.code)
             raw = encode(Failure(ErrorDetail(error.code, error.message[:_LONGEST_MESSAGE])).wire())
-        return Encoded(raw, error.code, _question(error))
+        return Encoded(raw, error.code, _question(error), _waits_for(error))
 
 
 def _question(error: ErrorDetail) -> Question | None:
     if error.confirmation is None:
         return None
     return Question(error.question, str(error.confirmation["token"]))
+
+
+def _waits_for(error: ErrorDetail) -> str:
+    details = error.details or {}
+    return str(details.get("approval_id") or details.get("verification_id") or "")
 
 
 def _without_secrets(error: ErrorDetail, secrets: frozenset[str]) -> ErrorDetail:

@@ -39,6 +39,8 @@ from headgate.protocol.results import Success
 from headgate.safety.decisions import Effect
 from headgate.safety.describing import Description
 from headgate.safety.gatekeeper import Admission, Gatekeeper
+from headgate.safety.loop.operations import loop_operations
+from headgate.safety.loop.service import SafetyLoop
 
 __all__ = ["Engine", "EngineOptions"]
 
@@ -66,6 +68,7 @@ class Engine:
         options: EngineOptions | None = None,
         *,
         gatekeeper: Gatekeeper | None = None,
+        loop: SafetyLoop | None = None,
         listeners: Iterable[events.Listener] = (),
     ) -> None:
         self.adapter = adapter
@@ -76,13 +79,15 @@ class Engine:
             self.options.limits,
             self.options.concurrency.value,
             self.options.max_concurrent_requests,
-            Description(gatekeeper) if gatekeeper else None,
+            Description(gatekeeper, loop) if gatekeeper else None,
+            loop_operations(loop) if loop else {},
         )
         self._operations: Mapping[str, Operation] = self.introspector.operations
         family_of = self.options.exposure.family_of
         self._families = {name: family_of(operation).name for name, operation in self._operations.items()}
         self._limits = self.options.limits
         self.gatekeeper = gatekeeper
+        self.loop = loop
         self._tell = Teller(listeners)
         self._failures = Failures(self._limits, self._tell)
         self._turns = Turns(self.options.concurrency)
@@ -118,10 +123,17 @@ class Engine:
             encoded.code is not None and not is_callers_to_repair(encoded.code),
             scope.request_id,
             encoded.question,
+            encoded.waits_for,
         )
         if self._tell:
             self._tell(events.Answered(*about(scope), size=len(encoded.raw), duration_ms=_since(started)))
         return reply
+
+    def checked(self, operation: str, params: Mapping[str, object]) -> Mapping[str, object]:
+        """Parameters as a confirmation is bound to them, or an AqlError that says what is wrong with them."""
+        scope = Scope("", None, ANONYMOUS, Session(), None, False)
+        request = request_from({"operation": operation, "params": dict(params)}, self._limits)
+        return self._validate(self._route(request, scope), scope, quietly=True).given
 
     async def _take_slot(self) -> None:
         """One of the requests in work (Spec 9.3); there is something to wait for only when they are too many."""
@@ -191,7 +203,7 @@ class Engine:
             call = self._validate(self._route(request, scope), scope, quietly=True)
         except AqlError:
             return None  # it will fail by itself, and with it the transaction
-        if self.gatekeeper is None or not self._is_guarded(call):
+        if self.gatekeeper is None or not self._is_guarded(call, scope):
             return None
         try:
             error = await self.gatekeeper.demand(ask_of(call, scope), partial(self._affected_rows, call, scope))
@@ -297,15 +309,18 @@ class Engine:
             del values[DRY_RUN]
         return Call(operation, values, given, request.warnings + warnings, controls, dry_run)
 
-    def _is_guarded(self, call: Call) -> bool:
+    def _is_guarded(self, call: Call, scope: Scope) -> bool:
         """Whether a call must be asked for; one that nothing concerns passes without waiting."""
-        if self.gatekeeper is None or call.operation.name == INTROSPECT:
+        name = call.operation.name
+        if self.gatekeeper is None or name not in self.gatekeeper.operations:
             return False
-        return call.controls is not NO_CONTROLS or not self.gatekeeper.is_open(call.operation.name)
+        if call.controls is not NO_CONTROLS or not self.gatekeeper.is_open(name):
+            return True
+        return self.gatekeeper.oversees(scope.caller, scope.session)
 
     async def _permit(self, call: Call, scope: Scope) -> Permitted:
         """The gatekeeper's decision."""
-        if self.gatekeeper is None or not self._is_guarded(call):
+        if self.gatekeeper is None or not self._is_guarded(call, scope):
             self._tell_decision(call, scope, Effect.ALLOW)
             return Permitted(call)
         try:

@@ -84,6 +84,7 @@ class Encoded(NamedTuple):
     raw: bytes
     code: str | None = None
     question: Question | None = None
+    waits_for: str = ""
 
 
 class Reply(NamedTuple):
@@ -95,3 +96,5 @@ class Reply(NamedTuple):
     request_id: str
     question: Question | None = None
     """What to ask the user, if the call waits for a confirmation that the client may give."""
+    waits_for: str = ""
+    """The approval or the challenge that a person must decide about elsewhere, if the call waits for that."""

@@ -1,14 +1,16 @@
 """What a person does through a channel of their own: see what waits, approve it, or turn it down."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from headgate.protocol.canonical import digest
 from headgate.safety.auditing import APPROVED, REVOKED
 from headgate.safety.clock import Clock
 from headgate.safety.confirmations import KEPT_SECONDS, entry_of_grant, grants_of
-from headgate.safety.grants import APPROVAL, GRANT, Grant
+from headgate.safety.grants import APPROVAL, GRANT, Grant, new_id
 from headgate.store.interface import Store
 
-__all__ = ["approve", "turn_down", "waiting"]
+__all__ = ["approve", "approve_changed", "turn_down", "waiting"]
 
 
 async def waiting(store: Store, now: float) -> list[Grant]:
@@ -28,13 +30,33 @@ async def approve(store: Store, approval_id: str, by: str, clock: Clock) -> str 
     return token if done else None
 
 
-async def turn_down(store: Store, approval_id: str, by: str, clock: Clock) -> bool:
+async def approve_changed(
+    store: Store, approval_id: str, params: Mapping[str, object], by: str, clock: Clock
+) -> Grant | None:
+    """Approve the same operation with other parameters in place of a call; None if nothing of that id waits.
+
+    What was asked for can never run; the caller is told which call it may send instead.
+    """
+    grant = await _pending(store, approval_id, clock())
+    if grant is None:
+        return None
+    now, binding = clock(), replace(grant.binding, params_digest=digest(params))
+    other = replace(grant, id=new_id(), binding=binding, params=params, approved_at=now, approved_by=by, version=0)
+    old = replace(grant, revoked_at=now, replaced_by=other.id, replaced_with=params)
+    entries = [
+        entry_of_grant(grant, REVOKED, now, by=by, replaced_by=other.id),
+        entry_of_grant(other, APPROVED, now, by=by, replaces=grant.id),
+    ]
+    return other if await store.change([old.record(KEPT_SECONDS), other.record(KEPT_SECONDS)], entries) else None
+
+
+async def turn_down(store: Store, approval_id: str, by: str, clock: Clock, reason: str = "") -> bool:
     """Turn one call down; False if nothing of that id waits."""
     grant = await _pending(store, approval_id, clock())
     if grant is None:
         return False
     now = clock()
-    revoked = replace(grant, revoked_at=now, turned_down_by=by)
+    revoked = replace(grant, revoked_at=now, turned_down_by=by, turned_down_because=reason)
     return await store.replace(revoked.record(KEPT_SECONDS), [entry_of_grant(grant, REVOKED, now, by=by)])
 
 

@@ -8,7 +8,20 @@ from headgate.protocol.canonical import canonical, digest
 from headgate.safety.asks import Ask, identity
 from headgate.store.audit import Entry
 
-__all__ = ["APPROVED", "EXECUTED", "ISSUED", "PROPOSED", "REFUSED", "RETURNED", "REVOKED", "TRUST", "entry_of", "shown"]
+__all__ = [
+    "APPROVED",
+    "EXECUTED",
+    "ISSUED",
+    "PROPOSED",
+    "REFUSED",
+    "RETURNED",
+    "REVOKED",
+    "SIGNED_IN",
+    "SIGNED_OUT",
+    "TRUST",
+    "entry_of",
+    "shown",
+]
 
 PROPOSED: Final = "proposed"
 ISSUED: Final = "issued"
@@ -18,6 +31,8 @@ EXECUTED: Final = "executed"
 RETURNED: Final = "returned"
 REVOKED: Final = "revoked"
 TRUST: Final = "trust"
+SIGNED_IN: Final = "signed in"
+SIGNED_OUT: Final = "signed out"
 
 _LONGEST_VALUE: Final = 1000
 _LARGEST_VALUE: Final = 20_000

@@ -21,6 +21,7 @@ from headgate.safety.grants import (
     Presented,
     Purpose,
     Refusal,
+    changed,
     new_grant,
     refusal_of,
     turned_down,
@@ -66,8 +67,10 @@ class Confirmations:
             session=None if self.settings.outlive_session else ask.session_id,
         )
 
-    async def request(self, ask: Ask, danger: Danger, decision: Decision, entries: Sequence[Entry]) -> AqlError:
-        """Ask for a confirmation; the error that tells the caller how to get it."""
+    async def request(
+        self, ask: Ask, danger: Danger, decision: Decision, entries: Sequence[Entry], agent: str = ""
+    ) -> AqlError:
+        """Ask for a confirmation; the error that tells the caller how to get it. ``agent`` is the one it is for."""
         level, reasons, message = danger.level, _reasons(danger, decision), message_of(danger, ask)
         details: dict[str, object] = {
             "operation": ask.operation.name,
@@ -83,7 +86,16 @@ class Confirmations:
             return ConfirmationRequired(f"This operation requires confirmation: {_ALONE}", details)
         seconds = self.settings.life(level, decision.who) + danger.cooldown_seconds
         grant, token = await self._issue(
-            ask, Purpose.CONFIRMATION, decision.who, level, message, reasons, seconds, danger.cooldown_seconds, entries
+            ask,
+            Purpose.CONFIRMATION,
+            decision.who,
+            level,
+            message,
+            reasons,
+            seconds,
+            danger.cooldown_seconds,
+            entries,
+            agent=agent,
         )
         expires_at = timestamp(grant.expires_at)
         if token is None:
@@ -127,6 +139,7 @@ class Confirmations:
         cooldown: float,
         entries: Sequence[Entry],
         lifts: tuple[str, ...] = (),
+        agent: str = "",
     ) -> tuple[Grant, str | None]:
         now = self.clock()
         binding = self.binding(ask)
@@ -148,6 +161,7 @@ class Confirmations:
             expires_at=now + seconds,
             cooldown_seconds=cooldown,
             lifts=lifts,
+            agent=agent,
         )
         issued = self._entry(ask, ISSUED, grant)
         await self.store.insert(grant.record(KEPT_SECONDS), (*entries, issued))
@@ -162,6 +176,9 @@ class Confirmations:
         ]
         if any(grant.turned_down_by is not None for grant in same):
             raise turned_down()
+        replaced = next((grant for grant in same if grant.replaced_by), None)
+        if replaced is not None:
+            raise changed(replaced)
         return next((grant for grant in same if grant.is_pending), None)
 
     async def _spare_persons(self, caller: str, now: float) -> None:

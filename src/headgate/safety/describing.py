@@ -10,6 +10,7 @@ from headgate.safety.danger import PATTERNS
 from headgate.safety.decisions import Effect
 from headgate.safety.gatekeeper import Gatekeeper
 from headgate.safety.judging import judge
+from headgate.safety.loop.service import SafetyLoop
 from headgate.safety.policy.rules import Facts, Rule
 from headgate.safety.trust import MATRIX, decide_by_trust
 
@@ -21,14 +22,28 @@ _QUERIES: Final[Mapping[str, str]] = {
     "quota_status": "limits and quotas with what is used of them",
 }
 
+_LOOP: Final = "safety_loop"
+_LOOP_QUERY: Final[Mapping[str, str]] = {
+    _LOOP: "how agents are supervised, with the default configuration, or with name one agent's"
+}
+
 
 class Description:
-    """Tells what a gatekeeper knows."""
+    """Tells what a gatekeeper knows, and what the safety loop demands."""
 
-    queries: Mapping[str, str] = _QUERIES
-
-    def __init__(self, gatekeeper: Gatekeeper) -> None:
+    def __init__(self, gatekeeper: Gatekeeper, loop: SafetyLoop | None = None) -> None:
         self._gatekeeper = gatekeeper
+        self._loop = loop
+
+    @property
+    def queries(self) -> Mapping[str, str]:
+        """The queries that are answered here."""
+        return {**_QUERIES, **(_LOOP_QUERY if self._loop else {})}
+
+    @property
+    def capabilities(self) -> Mapping[str, object]:
+        """Whether there is a safety loop, and how far it goes (Spec 8.6.1)."""
+        return {"execution_safety_loop": self._loop.mode.value} if self._loop else {}
 
     def may_ask(self, operation: Operation) -> bool:
         """Whether a call may have to be confirmed."""
@@ -37,9 +52,11 @@ class Description:
     def note(self, operation: Operation) -> str:
         """What a model should know before it calls; nothing of operations that simply run."""
         gatekeeper = self._gatekeeper
-        standing = gatekeeper.standings[operation.name]
+        standing = gatekeeper.standings.get(operation.name)
+        if standing is None:
+            return ""
         level = standing.classified.level
-        if decide_by_trust(standing.classified, gatekeeper.trust).effect is Effect.DENY:
+        if decide_by_trust(standing.classified, standing.trust).effect is Effect.DENY:
             return f"Danger: {level}. Denied here: the adapter's trust is '{gatekeeper.trust}'."
         if self.may_ask(operation):
             return (
@@ -52,6 +69,8 @@ class Description:
         """The data of one of the queries."""
         if query == "quota_status":
             return await self._gatekeeper.meter.status(context.caller)
+        if query == _LOOP and self._loop is not None:
+            return self._loop.describe(name)
         return self._danger(name) if query == "danger" else self._policies(name)
 
     # danger

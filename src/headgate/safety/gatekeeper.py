@@ -9,10 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from headgate.adapter.context import ANONYMOUS
+from headgate.adapter.context import ANONYMOUS, Caller, Session
 from headgate.adapter.operations import Operation
 from headgate.protocol.danger import DangerLevel, Trust
 from headgate.protocol.errors import AqlError, retry_in
+from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.protocol.results import Notice
 from headgate.safety.asks import Ask, identity
 from headgate.safety.auditing import APPROVED, EXECUTED, PROPOSED, REFUSED, RETURNED, entry_of
@@ -20,8 +21,10 @@ from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.confirmations import Confirmations, about_grant
 from headgate.safety.decisions import Effect, Who
 from headgate.safety.denials import denial
-from headgate.safety.grants import Grant, Purpose
+from headgate.safety.grants import APPROVAL, Grant, Purpose
 from headgate.safety.judging import Judgement, Standing, is_denied_anyway, judge
+from headgate.safety.loop.agents import Agent
+from headgate.safety.loop.overseeing import Overseer
 from headgate.safety.metering import Meter
 from headgate.safety.policy.rules import Facts, Policy
 from headgate.safety.trust import DEFAULT_TRUST, decide_by_trust
@@ -67,8 +70,10 @@ class Gatekeeper:
         policy: Policy | None = None,
         trust: Trust = DEFAULT_TRUST,
         clock: Clock = time.time,
+        overseer: Overseer | None = None,
     ) -> None:
         self.adapter = adapter
+        self.overseer = overseer
         self.operations = operations
         self.store = store
         self.policy = policy or Policy()
@@ -91,7 +96,10 @@ class Gatekeeper:
         return Facts(operation, self.adapter, ask.caller if ask else ANONYMOUS, params, read=read)
 
     def _standing(self, operation: Operation) -> Standing:
-        return Standing.of(self.policy, self._facts(operation), self.trust)
+        """How an operation stands; those of the protocol are headgate's own, and need nobody's trust."""
+        is_own = operation.name in RESERVED_OPERATIONS
+        standing = Standing.of(self.policy, self._facts(operation), Trust.CERTIFIED if is_own else self.trust)
+        return replace(standing, default=Effect.ALLOW) if is_own else standing
 
     def _is_always_open(self, operation: Operation) -> bool:
         standing = self.standings[operation.name]
@@ -108,15 +116,21 @@ class Gatekeeper:
         """Whether every call of an operation may run, with nothing to count or to write down."""
         return operation in self._open and operation not in self._held
 
+    def oversees(self, caller: Caller, session: Session) -> bool:
+        """Whether calls of somebody may belong to a supervised agent."""
+        return self.overseer is not None and self.overseer.may_concern(caller, session)
+
     def may_ask(self, operation: str) -> bool:
         """Whether a call of an operation may have to be confirmed."""
         return operation in self._asking
 
     def _may_ask(self, operation: Operation) -> bool:
         standing = self.standings[operation.name]
-        by_trust = decide_by_trust(standing.classified, self.trust).effect
+        by_trust = decide_by_trust(standing.classified, standing.trust).effect
         if by_trust is Effect.DENY:
             return False
+        if standing.always_anew:
+            return True
         effects = {by_trust, standing.default, *(rule.effect for rule in standing.rules)}
         return Effect.CONFIRM in effects or self._escalates(standing.classified.level)
 
@@ -125,7 +139,10 @@ class Gatekeeper:
     async def admit(self, ask: Ask, dry_run: DryRun | None = None) -> Admission:
         """Let a call pass, or raise why not. What it raises says what to do."""
         self._respect_upstream(ask.operation.name)
+        agent = await self._oversee(ask)
         judgement = await self._judge(ask, dry_run)
+        if agent is not None:
+            judgement = judgement.by_a_person()
         decision = judgement.decision
         audited = judgement.level.is_grave or self.policy.audit.all_operations
         if decision.effect is Effect.DENY:
@@ -134,7 +151,7 @@ class Gatekeeper:
             raise error
         if self._must_be_confirmed(ask, judgement) and ask.token is None:
             await self._refuse_what_is_used_up(ask, judgement)
-            raise await self._request(ask, judgement)
+            raise await self._request(ask, judgement, agent)
         warnings = await self._count(ask, judgement)
         admission = Admission(ask, judgement, audited, warnings)
         if ask.token is not None:
@@ -169,14 +186,29 @@ class Gatekeeper:
         [used] = await self.store.used([charge], self.clock())
         return used.amount + is_new > escalation.after
 
-    async def _request(self, ask: Ask, judgement: Judgement) -> AqlError:
+    async def _oversee(self, ask: Ask) -> Agent | None:
+        """The supervised agent that a call belongs to; what it may not do now is refused, and that is written down."""
+        if self.overseer is None:
+            return None
+        try:
+            return await self.overseer.oversee(ask)
+        except AqlError as error:
+            await self.store.append([entry_of(ask, REFUSED, self.clock(), self.adapter, code=error.error.code)])
+            raise
+
+    async def _request(self, ask: Ask, judgement: Judgement, agent: Agent | None = None) -> AqlError:
         entries = [self._proposed(ask, judgement, "CONFIRMATION_REQUIRED")]
         await self._tidy()
+        whose = agent.key if agent else ""
         try:
-            return await self.confirmations.request(ask, judgement.danger, judgement.decision, entries)
+            asked = await self.confirmations.request(ask, judgement.danger, judgement.decision, entries, whose)
         except AqlError as error:  # nobody will be asked
             await self.store.append([self._proposed(ask, judgement, error.error.code)])
             raise
+        if agent is not None and self.overseer is not None:
+            approval = str((asked.error.details or {}).get("approval_id", ""))
+            await self.overseer.put_before_a_person(agent, approval.removeprefix(APPROVAL))
+        return asked
 
     async def _refuse_what_is_used_up(self, ask: Ask, judgement: Judgement) -> None:
         """Nobody is asked about a call that could not run."""
@@ -253,13 +285,16 @@ class Gatekeeper:
             except AqlError:
                 return None  # what it would find may have to be made first, by an operation before it
 
+        agent = await self._oversee(ask)
         judgement = await self._judge(ask, rows, ahead=True)
+        if agent is not None:
+            judgement = judgement.by_a_person()
         if not self._must_be_confirmed(ask, judgement):
             return None
         try:
             if ask.token is None:
                 await self._is_repeated(ask)
-                return await self._request(ask, judgement)
+                return await self._request(ask, judgement, agent)
             await self.confirmations.check(ask, ask.token, Purpose.CONFIRMATION, _confirmer(judgement))
         except AqlError as error:
             return error

@@ -29,7 +29,9 @@ __all__ = [
     "Presented",
     "Purpose",
     "Refusal",
+    "changed",
     "new_grant",
+    "new_id",
     "refusal_of",
     "turned_down",
 ]
@@ -63,6 +65,14 @@ class Binding:
     policy: str
     session: str | None
 
+    def is_of(self, identity: str | None, session: str | None) -> bool:
+        """Whether somebody is the one whom it is for, or cannot be told from them."""
+        if identity is not None and identity == self.caller:
+            return True
+        if self.session is not None and session is not None:
+            return session == self.session
+        return identity is None and session is None and self.caller == "anonymous"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
@@ -88,18 +98,35 @@ class Grant:
     revoked_at: float | None = None
     turned_down_by: str | None = None
     """The person who said no, if one did."""
+    turned_down_because: str = ""
+    replaced_by: str = ""
+    """The id of the grant for another call that a person has approved in its place."""
+    replaced_with: Mapping[str, object] | None = None
+    """The parameters of that call."""
+    agent: str = ""
+    """The key of the agent in the safety loop for which a person is asked, if it is one."""
     version: int = 0
 
     @property
     def approval_id(self) -> str:
         """What a person calls it by."""
-        return APPROVAL + self.id
+        return self.approval_of(self.id)
+
+    @staticmethod
+    def approval_of(grant_id: str) -> str:
+        """What a person calls the grant of an id by."""
+        return APPROVAL + grant_id
 
     @property
     def is_pending(self) -> bool:
         """Whether it waits for a person."""
         ends = (self.approved_at, self.consumed_at, self.revoked_at)
         return self.who is Who.PERSON and all(end is None for end in ends)
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether a person has said yes and nobody has taken it back."""
+        return self.approved_at is not None and self.revoked_at is None
 
     @property
     def usable_at(self) -> float:
@@ -138,9 +165,14 @@ class Grant:
         )
 
 
+def new_id() -> str:
+    """An id that no other grant has."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(_ID_LENGTH))
+
+
 def new_grant(**about: Any) -> tuple[Grant, str | None]:
     """A grant and its token; none yet if a person must approve first."""
-    grant = Grant(id="".join(secrets.choice(_LETTERS) for _ in range(_ID_LENGTH)), **about)
+    grant = Grant(id=new_id(), **about)
     return (grant, None) if grant.who is Who.PERSON else grant.with_secret()
 
 
@@ -215,6 +247,9 @@ def refusal_of(
     if grant is not None and is_right and _is_callers(grant, wanted) and grant.turned_down_by is not None:
         error = turned_down().error
         return Refusal(error.code, error.message, error.details or {})
+    if grant is not None and is_right and _is_callers(grant, wanted) and grant.replaced_by:
+        error = changed(grant).error
+        return Refusal(error.code, error.message, error.details or {})
     if grant is None or not is_right or not _is_callers(grant, wanted) or grant.revoked_at is not None:
         return Refusal("TOKEN_INVALID", "The confirmation token is not valid: call without it to get another", token)
     if now > grant.expires_at + skew_seconds:
@@ -230,6 +265,16 @@ def refusal_of(
 def turned_down() -> AqlError:
     """The answer to a call that a person does not want."""
     return Denied("a person turned this call down")
+
+
+def changed(grant: Grant) -> AqlError:
+    """The answer to a call in whose place a person has approved another one."""
+    approval = Grant.approval_of(grant.replaced_by)
+    return AqlError(
+        "CONFIRMATION_REQUIRED",
+        f"A person has changed this call: send it with 'approved_params' and '{approval}' as confirmation_token",
+        {"operation": grant.binding.operation, "approval_id": approval, "approved_params": grant.replaced_with},
+    )
 
 
 def _is_callers(grant: Grant, wanted: Binding) -> bool:

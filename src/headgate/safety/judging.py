@@ -66,6 +66,10 @@ class Judgement:
         """How dangerous the operation was taken to be."""
         return self.danger.level
 
+    def by_a_person(self) -> "Judgement":
+        """The same where only a person may confirm, each call for itself."""
+        return replace(self, decision=replace(self.decision, who=Who.PERSON, remember=False))
+
 
 def judge(standing: Standing, facts: Facts) -> Judgement:
     """Decide one call: danger and trust first, then every rule that matches; the most restrictive counts.

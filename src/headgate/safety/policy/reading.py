@@ -9,6 +9,8 @@ from typing import Final
 
 from headgate.protocol.danger import Trust
 from headgate.safety.decisions import Effect
+from headgate.safety.loop.settings import LoopSettings
+from headgate.safety.policy.autonomy_tables import read_autonomy
 from headgate.safety.policy.limit_tables import read_api_limits, read_cost, read_quotas
 from headgate.safety.policy.rule_tables import read_rules
 from headgate.safety.policy.rules import AuditSettings, Confirmation, Policy
@@ -29,6 +31,7 @@ _BESIDE: Final = ("source", "state")
 
 _KEYS: Final = (
     *("trust", "default", "rule", "danger", "confirmation", "escalation", "api_limit", "quota", "cost", "audit"),
+    "autonomy",
 )
 _LARGEST_FILE: Final = 2**20
 _PLACE_IN_TOML: Final = re.compile(r"(?s)(.*?) \(at (line \d+, column \d+|end of document)\)\Z")
@@ -125,6 +128,7 @@ def _read(content: object, where: str, place: Place) -> Policy:
         quotas=table.part("quota", partial(read_quotas, currency=currency), ()),
         prices=prices,
         audit=table.part("audit", read_audit, AuditSettings()),
+        autonomy=table.part("autonomy", read_autonomy, LoopSettings()),
     )
     note_unusable_cooldowns(policy, top)
     return policy

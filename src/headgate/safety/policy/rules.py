@@ -11,6 +11,7 @@ from headgate.protocol.canonical import digest
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, DangerLevel, Trust
 from headgate.safety.decisions import Decision, Effect, Who
+from headgate.safety.loop.settings import LoopSettings
 from headgate.safety.policy.conditions import Condition, Steps
 from headgate.safety.policy.limits import ApiLimit, Price, Quota
 from headgate.safety.policy.patterns import ANYTHING, Patterns, matches_caller
@@ -159,6 +160,7 @@ class Policy:
     quotas: tuple[Quota, ...] = ()
     prices: tuple[Price, ...] = ()
     audit: AuditSettings = field(default_factory=AuditSettings)
+    autonomy: LoopSettings = field(default_factory=LoopSettings)
 
     @cached_property
     def version(self) -> str:

@@ -1,0 +1,105 @@
+"""Operations of this server that belong to a supervised agent: held up with it, and never confirmed by it alone."""
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+
+from headgate.adapter.context import Caller, Session
+from headgate.adapter.operations import Operation
+from headgate.protocol.errors import Denied
+from headgate.protocol.names import RESERVED_OPERATIONS
+from headgate.safety.asks import Ask, identity
+from headgate.safety.autonomy.evaluation import Way
+from headgate.safety.autonomy.texts import folded
+from headgate.safety.loop.agents import MARK, RECORD_STEP, Agent, Party, named
+from headgate.safety.loop.service import SafetyLoop
+from headgate.safety.loop.settings import Unreported
+
+__all__ = ["Overseer", "party"]
+
+
+def party(caller: Caller, session: Session) -> Party:
+    """Who calls, as far as it was proved."""
+    known = identity(caller) if caller.authenticated else None
+    return Party(known, session.id if session.lasting and not session.is_callers_own else None)
+
+
+class Overseer:
+    """Stands before the gate of one adapter and asks the loop."""
+
+    def __init__(self, loop: SafetyLoop) -> None:
+        self.loop = loop
+
+    def may_concern(self, caller: Caller, session: Session) -> bool:
+        """Whether calls of somebody may belong to an agent; where nothing says so, nothing has to be asked."""
+        if not self.loop.enforces:
+            return False
+        if self.loop.settings.unreported is Unreported.REQUIRE or caller.authenticated:
+            return True
+        return bool(session.agents) or not session.lasting
+
+    async def agents_of(self, caller: Caller, session: Session) -> list[Agent]:
+        """The agents that a caller speaks for."""
+        keys: dict[str, None] = dict.fromkeys(session.agents)
+        for mark in party(caller, session).marks:
+            record = await self.loop.store.find(MARK, mark)
+            keys |= dict.fromkeys(record.value["agents"] if record else ())  # type: ignore[call-overload]
+        found = [await self.loop.agent(key) for key in keys]
+        return [agent for agent in found if agent is not None]
+
+    async def oversee(self, ask: Ask) -> Agent | None:
+        """The agent that a call belongs to, or a refusal if it may not do this now."""
+        if not self.may_concern(ask.caller, ask.session):
+            return None
+        agents = await self.agents_of(ask.caller, ask.session)
+        for agent in agents:
+            await self.loop.refuse_blocked(agent)
+        executing = [agent for agent in agents if agent.execution is not None]
+        if ask.operation.category.read_only or ask.operation.name in RESERVED_OPERATIONS:
+            return executing[0] if executing else None
+        for agent in executing:
+            await self._refuse_paused(agent)
+        self._refuse_unreported(ask.operation, executing)
+        return executing[0] if executing else None
+
+    async def _refuse_paused(self, agent: Agent) -> None:
+        if agent.pause is not None and await self.loop.is_held(agent):
+            waits = agent.pause.waits_for
+            raise Denied(
+                f"agent {named(agent.name)[1:-1]} is paused until a person has decided",
+                agent=agent.name,
+                waits_for=waits,
+            )
+
+    def _refuse_unreported(self, operation: Operation, executing: list[Agent]) -> None:
+        rule = self.loop.settings.unreported
+        if rule is Unreported.ALLOW or any(_has_reported(agent, operation.name) for agent in executing):
+            return
+        if not executing and rule is Unreported.REFUSE:
+            return
+        first = RECORD_STEP if executing else "execute_agent"
+        raise Denied(
+            f"{operation.name} was not reported: call {first} first, and name it in next_action_hint",
+            operation=operation.name,
+        )
+
+    async def put_before_a_person(self, agent: Agent, grant_id: str) -> None:
+        """Note that an operation of an agent waits for a person, for its next directive."""
+        while True:
+            found = await self.loop.agent(agent.key)
+            if found is None or grant_id in found.waiting:
+                return
+            noted = replace(found, waiting=(*found.waiting, grant_id))
+            if await self.loop.store.replace(noted.record()):
+                return
+
+
+def _has_reported(agent: Agent, operation: str) -> bool:
+    """Whether the last thing that an agent has reported, and may do, names an operation."""
+    steps = agent.execution.recent if agent.execution else ()
+    return bool(steps) and steps[-1].way is Way.CONTINUE and _name(operation).search(folded(steps[-1].hint)) is not None
+
+
+@lru_cache(maxsize=1024)
+def _name(operation: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(operation)}(?!\w)")

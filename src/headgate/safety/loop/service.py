@@ -1,0 +1,295 @@
+"""The safety loop at work: executions start, steps are evaluated, and what persons decide takes effect.
+
+Each change of an agent is kept together with what it brings about, a grant, a challenge, rows of the audit, or not at
+all. Where two come at once, one is done after the other has been seen.
+"""
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from headgate.adapter.context import Caller
+from headgate.protocol.autonomy import Directive, LoopMode, Scorer, Tier, Tolerance
+from headgate.protocol.errors import AqlError, Denied
+from headgate.protocol.visible import visible
+from headgate.safety.asks import identity
+from headgate.safety.autonomy.evaluation import Verdict, Way
+from headgate.safety.autonomy.rules import AgentRules, Tightening
+from headgate.safety.autonomy.scoring import score
+from headgate.safety.clock import Clock
+from headgate.safety.confirmations import KEPT_SECONDS
+from headgate.safety.grants import GRANT, Grant
+from headgate.safety.loop.agents import (
+    AGENT,
+    BLOCKED,
+    LONGEST_NAME,
+    MARK,
+    SHOWN,
+    Agent,
+    Execution,
+    Party,
+    agent_key,
+    named,
+)
+from headgate.safety.loop.auditing import ABORTED, CHALLENGED, COMPLETED, STARTED, entry_of_agent
+from headgate.safety.loop.challenges import CHALLENGE, Challenge
+from headgate.safety.loop.holding import challenge_of
+from headgate.safety.loop.notifying import of_block
+from headgate.safety.loop.settings import LoopSettings
+from headgate.safety.loop.steps import Reported, Seen, Stepping, stopped
+from headgate.store.interface import Store
+from headgate.store.records import Record
+
+__all__ = ["Announce", "SafetyLoop", "nobody"]
+
+Announce: TypeAlias = Callable[[Challenge], Awaitable[None]]
+"""Tells persons, through channels of their own, that something waits to be verified."""
+
+
+async def nobody(_challenge: Challenge) -> None:
+    """Whoever looks will find it."""
+
+
+class SafetyLoop:
+    """Watches the agents that work through one adapter. Agents of all adapters on one store know of each other."""
+
+    def __init__(
+        self,
+        adapter: str,
+        store: Store,
+        settings: LoopSettings,
+        *,
+        clock: Clock = time.time,
+        scorer: Scorer = score,
+        announce: Announce = nobody,
+    ) -> None:
+        self.adapter = adapter
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self.scorer = scorer
+        self.announce = announce
+
+    @property
+    def mode(self) -> LoopMode:
+        """How far it goes."""
+        return self.settings.mode or LoopMode.DISABLED
+
+    @property
+    def enforces(self) -> bool:
+        """Whether directives count."""
+        return self.settings.mode is LoopMode.ENFORCING
+
+    def rules_of(self, key: str, execution: Execution) -> AgentRules:
+        """The rules that an agent is under, with what it asked for itself."""
+        return self.settings.rules_of(key).tightened(execution.own)
+
+    def describe(self, name: str | None) -> dict[str, object]:
+        """How agents are supervised, for introspection (Spec 8.7.4)."""
+        settings = self.settings
+        rules = settings.rules if name is None else settings.rules_of(_key(name))
+        return {
+            "execution_safety_loop": self.mode.value,
+            "configuration": rules.wire(),
+            "defaults": AgentRules().wire(),
+            "tiers": {tier.value: list(tier.scores) for tier in Tier},
+            "tolerances": {one.value: one.threshold for one in Tolerance},
+            "unreported_operations": settings.unreported.value,
+            "challenge_seconds": settings.challenge_seconds,
+            "approval_seconds": settings.approval_seconds,
+            "failures_per_minute": settings.failures_per_minute,
+        }
+
+    # agents
+
+    async def find(self, name: str) -> Agent | None:
+        """The agent of a name, if anything is known of it."""
+        return await self.agent(_key(name))
+
+    async def agent(self, key: str) -> Agent | None:
+        """The agent of a key."""
+        record = await self.store.find(AGENT, key)
+        return Agent.read(record) if record else None
+
+    async def is_held(self, agent: Agent) -> bool:
+        """Whether an agent that was paused must still wait."""
+        seen = await self._seen(agent)
+        if agent.pause is None:
+            return False
+        if agent.pause.challenge_id:
+            return seen.challenge is not None and seen.challenge.is_open(self.clock())
+        return not (seen.grant is not None and seen.grant.is_approved)
+
+    async def _executing(self, party: Party, name: str) -> tuple[Agent, Execution]:
+        """The agent whose execution a request is about, or why it cannot be about it."""
+        agent = await self.find(name)
+        if agent is not None:
+            await self.refuse_blocked(agent)
+        if agent is None or agent.execution is None:
+            raise AqlError(
+                "NOT_FOUND_RESOURCE",
+                f"No execution of agent {named(name)} is running: start it with execute_agent",
+                {"resource_type": "execution", "resource_id": visible(name)[:LONGEST_NAME]},
+            )
+        if not any(mark in agent.execution.marks for mark in party.marks):
+            raise Denied(f"the execution of agent {named(agent.name)[1:-1]} belongs to another caller or session")
+        return agent, agent.execution
+
+    async def refuse_blocked(self, agent: Agent) -> None:
+        """Refuse everything to an agent that is blocked; where its challenge has lapsed, there is a new one."""
+        if not self.enforces or agent.block is None:
+            return
+        agent = await self._with_open_challenge(agent)
+        if agent.block is None:
+            return
+        blocked = (*await self._blocked_beside(agent), agent)
+        told = tuple(of_block(one.name, one.block) for one in blocked if one.block)
+        waits = agent.block.challenge_id
+        raise AqlError(
+            "PERMISSION_DENIED",
+            f"Permission denied: agent {named(agent.name)} is blocked until a person verifies '{waits}'",
+            {
+                "reason": agent.block.reason,
+                "agent": agent.name,
+                "stopped": True,
+                "verification_id": waits,
+                "directive": stopped(agent.block, told).wire(),
+            },
+        )
+
+    async def _with_open_challenge(self, agent: Agent) -> Agent:
+        """A blocked agent, with a challenge that a person can still meet."""
+        while agent.block is not None:
+            now, block = self.clock(), agent.block
+            record = await self.store.find(CHALLENGE, block.challenge_id)
+            if record is not None and Challenge.read(record).is_open(now):
+                break
+            challenge = challenge_of(
+                agent,
+                agent.execution,
+                block.hint,
+                Tier.DANGER_ZONE,
+                Verdict(Way.STOP, block.factors, block.reason),
+                now,
+                self.settings.challenge_seconds,
+                digest=block.digest,
+                blocks=True,
+            )
+            renewed = replace(agent, block=replace(block, challenge_id=challenge.id))
+            entry = entry_of_agent(agent, CHALLENGED, now, challenge=challenge.id)
+            if await self.store.change([renewed.record(), challenge.record()], [entry]):
+                await self.announce(challenge)
+                return renewed
+            agent = await self.agent(agent.key) or replace(agent, block=None)
+        return agent
+
+    async def _blocked_beside(self, agent: Agent) -> tuple[Agent, ...]:
+        others = [Agent.read(record) for record in await self.store.list(AGENT, owner=BLOCKED)]
+        return tuple(one for one in others if one.key != agent.key)
+
+    # executions
+
+    async def start(self, party: Party, caller: Caller, name: str, task: str, own: Tightening) -> Agent:
+        """Let an agent begin, which a person has agreed to; one that is blocked cannot."""
+        key = _key(name)
+        while True:
+            now = self.clock()
+            agent = await self.agent(key) or Agent(key=key, name=visible(name.strip()))
+            await self.refuse_blocked(agent)
+            if agent.execution is not None:
+                raise AqlError(
+                    "CONFLICT_ALREADY_EXISTS",
+                    f"An execution of agent {named(agent.name)} is running already: complete or abort it first",
+                    {"resource_type": "execution", "resource_id": agent.execution.id},
+                )
+            execution = Execution(
+                id=f"exec_{secrets.token_hex(8)}",
+                task=visible(task)[:SHOWN],
+                adapter=self.adapter,
+                started_at=now,
+                caller=identity(caller),
+                marks=party.marks,
+                own=own,
+            )
+            begun = replace(agent.freed(), execution=execution, seen_at=now).marked(party)
+            entry = entry_of_agent(begun, STARTED, now, task=execution.task)
+            marks = [one for one in [await self._with_mark(mark, key) for mark in party.marks] if one is not None]
+            if await self.store.change([begun.record(), *marks], [entry]):
+                return begun
+
+    async def _with_mark(self, mark: str, key: str) -> Record | None:
+        """The agents that a party speaks for, with one more; None if it is known already."""
+        record = await self.store.find(MARK, mark)
+        known: list[str] = list(record.value["agents"]) if record else []  # type: ignore[call-overload]
+        if key in known:
+            return None
+        value = {"agents": [*known, key]}
+        return Record(MARK, mark, value, None, None, record.version) if record else Record(MARK, mark, value)
+
+    async def complete(self, party: Party, name: str, summary: str) -> Execution:
+        """End an execution that has reached its goal."""
+        return await self._end(party, name, COMPLETED, summary)
+
+    async def abort(self, party: Party, name: str, reason: str) -> Execution:
+        """End an execution that has not."""
+        return await self._end(party, name, ABORTED, reason)
+
+    async def _end(self, party: Party, name: str, event: str, words: str) -> Execution:
+        while True:
+            now = self.clock()
+            agent, execution = await self._executing(party, name)
+            entry = entry_of_agent(agent, event, now, steps=execution.steps, words=visible(words)[:SHOWN])
+            if await self.store.change([replace(agent.freed(), execution=None, seen_at=now).record()], [entry]):
+                return execution
+
+    # steps
+
+    async def step(self, party: Party, name: str, report: Reported) -> Directive:
+        """Evaluate what an agent is about to do."""
+        if self.mode is LoopMode.DISABLED:
+            return Directive(goes_on=True, factors=("The safety loop is disabled: nothing was evaluated",))
+        while True:
+            agent, execution = await self._executing(party, name)
+            seen = await self._seen(agent)
+            rules = self.rules_of(agent.key, execution)
+            moved = Stepping(agent, execution, report, seen, self.settings, rules, self.scorer, self.clock()).moved()
+            kept = [moved.agent.record()]
+            if moved.grant is not None:
+                kept.append(moved.grant.record(KEPT_SECONDS))
+            if moved.challenge is not None:
+                kept.append(moved.challenge.record())
+            if await self.store.change(kept, moved.entries):
+                if moved.challenge is not None:
+                    await self.announce(moved.challenge)
+                return moved.directive
+
+    async def _seen(self, agent: Agent) -> Seen:
+        if not self.enforces:
+            return Seen()
+        pause = agent.pause
+        grant = await self._grant(pause.grant_id) if pause and pause.grant_id else None
+        challenge = await self.store.find(CHALLENGE, pause.challenge_id) if pause and pause.challenge_id else None
+        waiting = [await self._grant(grant_id) for grant_id in agent.waiting]
+        return Seen(
+            grant=grant,
+            challenge=Challenge.read(challenge) if challenge else None,
+            waiting=tuple(one for one in waiting if one is not None),
+            blocked=await self._blocked_beside(agent),
+        )
+
+    async def _grant(self, grant_id: str) -> Grant | None:
+        record = await self.store.find(GRANT, grant_id)
+        return Grant.read(record) if record else None
+
+
+def _key(name: str) -> str:
+    key = agent_key(name)
+    if not key or len(name) > LONGEST_NAME:
+        raise AqlError(
+            "VALIDATION_INVALID_VALUE",
+            f"Parameter 'element_name' must be a name of 1 to {LONGEST_NAME} characters, some of them visible",
+            {"param_name": "element_name"},
+        )
+    return key
