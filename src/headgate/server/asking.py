@@ -4,6 +4,7 @@ The state that a modern host hands back is the call's own token: known to nobody
 up by it. So it needs no seal to be trusted, and cannot be used a second time, on whichever server it arrives.
 """
 
+from contextlib import suppress
 from typing import Any, Final
 
 import mcp_types as types
@@ -15,11 +16,26 @@ from headgate.engine.stages import Question, Reply
 from headgate.protocol.errors import Denied
 from headgate.protocol.results import Failure
 
-__all__ = ["QUESTION", "agreed", "ask_legacy", "can_be_asked", "declined", "input_required"]
+__all__ = [
+    "PAGE",
+    "QUESTION",
+    "agreed",
+    "ask_legacy",
+    "can_be_asked",
+    "can_open",
+    "declined",
+    "input_required",
+    "open_legacy",
+    "page_required",
+]
 
 QUESTION: Final = "confirm"
 """The name of the one question, and of the one field of its form."""
 
+PAGE: Final = "page:"
+"""How the state begins that a modern host hands back after it has opened a page."""
+
+_PAGE: Final = "This waits for a person's decision, which is made in the console."
 _FORM: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
@@ -46,6 +62,29 @@ def input_required(question: Question) -> dict[str, Any]:
         "inputRequests": {QUESTION: {"method": "elicitation/create", "params": form}},
         "requestState": question.token,
     }
+
+
+def can_open(ctx: ServerRequestContext[Any, Any], *, legacy: bool) -> bool:
+    """Whether the host has said that it can open a page for its user, and there is a way to ask it."""
+    params = ctx.session.client_params
+    elicitation = params.capabilities.elicitation if params else None
+    return elicitation is not None and elicitation.url is not None and (not legacy or ctx.session.can_send_request)
+
+
+def page_required(url: str, waits_for: str) -> dict[str, Any]:
+    """The result that makes a modern host open a page, and call again. That it was opened proves nothing."""
+    page = {"mode": "url", "message": _PAGE, "url": url}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {QUESTION: {"method": "elicitation/create", "params": page}},
+        "requestState": f"{PAGE}{waits_for}",
+    }
+
+
+async def open_legacy(ctx: ServerRequestContext[Any, Any], url: str, waits_for: str) -> None:
+    """Have a legacy host open a page. Whatever it answers, nothing follows from it."""
+    with suppress(MCPError):
+        await ctx.session.elicit_url(_PAGE, url, waits_for, ctx.request_id)
 
 
 async def ask_legacy(ctx: ServerRequestContext[Any, Any], question: Question) -> bool | None:

@@ -19,7 +19,7 @@ from mcp.server.auth.provider import AccessToken
 from headgate.server.addresses import is_loopback
 from headgate.server.settings import SettingError
 
-__all__ = ["JwtVerifier", "OAuth", "StaticToken", "StaticTokens", "read_token_file"]
+__all__ = ["JwtVerifier", "OAuth", "StaticToken", "StaticTokens", "discover", "read_token_file"]
 
 _LOG: Final = logging.getLogger("headgate")
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -160,13 +160,21 @@ class JwtVerifier:
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Who bears this token, if it is good; nothing else is told."""
+        claims = await self.claims(token)
+        try:
+            return _access_token(token, claims) if claims is not None else None
+        except (ValueError, TypeError):
+            return None
+
+    async def claims(self, token: str) -> Mapping[str, Any] | None:
+        """What a token says that its issuer has signed for this audience; None if it is not good."""
         try:
             header = jwt.get_unverified_header(token)
             algorithm = header.get("alg")
             key = await self._key(str(header.get("kid", ""))) if algorithm in _ALGORITHMS else None
             if key is None or key.algorithm not in (None, algorithm):
                 return None
-            claims = jwt.decode(
+            claims: Mapping[str, Any] = jwt.decode(
                 token,
                 key.key,
                 algorithms=[str(algorithm)],
@@ -175,9 +183,9 @@ class JwtVerifier:
                 leeway=_LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud"]},
             )
-            return _access_token(token, claims)
         except (jwt.PyJWTError, ValueError, TypeError):
             return None
+        return claims
 
     async def _key(self, key_id: str) -> _Key | None:
         """The key of that id. An unknown id fetches the keys anew, but not more often than a few times a minute."""
@@ -203,16 +211,21 @@ class JwtVerifier:
             _LOG.warning("the keys of %s cannot be fetched: %s", self._oauth.issuer, str(error) or "no answer")
 
     async def _discover(self, http: httpx2.AsyncClient) -> str:
-        """Where the issuer publishes its keys (RFC 8414, OpenID Connect Discovery)."""
-        for url in _metadata_urls(self._oauth.issuer):
-            try:
-                metadata = await _json(http, url)
-            except (httpx2.HTTPStatusError, ValueError):
-                continue
-            found = metadata.get("jwks_uri")
-            if metadata.get("issuer") == self._oauth.issuer and isinstance(found, str) and _is_safe(found):
-                return found
-        raise ValueError("it does not say where they are")
+        [keys] = await discover(http, self._oauth.issuer, "jwks_uri")
+        return keys
+
+
+async def discover(http: httpx2.AsyncClient, issuer: str, *names: str) -> list[str]:
+    """Addresses that an issuer publishes (RFC 8414, OpenID Connect Discovery); a ValueError if it does not."""
+    for url in _metadata_urls(issuer):
+        try:
+            metadata = await _json(http, url)
+        except (httpx2.HTTPStatusError, ValueError):
+            continue
+        found = [metadata.get(name) for name in names]
+        if metadata.get("issuer") == issuer and all(isinstance(one, str) and _is_safe(one) for one in found):
+            return [str(one) for one in found]
+    raise ValueError("it does not say where they are")
 
 
 def _metadata_urls(issuer: str) -> list[str]:

@@ -29,7 +29,19 @@ from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.protocol.suggestions import did_you_mean, nearest
-from headgate.server.asking import QUESTION, agreed, ask_legacy, can_be_asked, declined, input_required
+from headgate.safety.grants import APPROVAL
+from headgate.server.asking import (
+    PAGE,
+    QUESTION,
+    agreed,
+    ask_legacy,
+    can_be_asked,
+    can_open,
+    declined,
+    input_required,
+    open_legacy,
+    page_required,
+)
 from headgate.server.descriptions import ToolCard, input_schema, tool_cards
 from headgate.server.edge import Edge
 from headgate.server.jsonrpc import tool_result
@@ -108,6 +120,11 @@ class McpServer(Server[Session]):
         """The tools that clients see."""
         return list(self._families)
 
+    @property
+    def listed_tools(self) -> list[dict[str, Any]]:
+        """The tools as clients read them."""
+        return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in self._tools.tools]
+
     async def replace(self, adapter: Adapter) -> None:
         """Serve another version of the adapter from the next call on, and tell every client that listens."""
         self._take(adapter)
@@ -169,6 +186,9 @@ class McpServer(Server[Session]):
         if params.request_state is None:
             return await self._ask(ctx, params.name, arguments)
         answer = (params.input_responses or {}).get(QUESTION)
+        if params.request_state.startswith(PAGE):
+            waited_for = params.request_state.removeprefix(PAGE)
+            return await self._ask(ctx, params.name, _with_approval(arguments, waited_for), opens=False)
         return await self._go_on(ctx, params.name, arguments, params.request_state, agrees=agreed(answer))
 
     async def _prepare(self, ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -181,13 +201,15 @@ class McpServer(Server[Session]):
             return await call_next(_with_any_arguments(ctx))
         return await self._ask(ctx, call.tool, call.arguments)
 
-    async def _ask(self, ctx: Context, tool: str, arguments: object) -> dict[str, Any]:
+    async def _ask(self, ctx: Context, tool: str, arguments: object, *, opens: bool = True) -> dict[str, Any]:
         """Answer a call; if it waits for a confirmation and the host can ask its user, have it asked first."""
         if self._telemetry and isinstance(arguments, dict):
             trace.get_current_span().set_attribute("headgate.operation", str(arguments.get("operation")))
         legacy = _is_legacy(ctx)
         asks = self.settings.policy.confirmation.elicit and can_be_asked(ctx, legacy=legacy)
         reply = await self._call(ctx, tool, arguments, asks_user=asks)
+        if opens and reply.waits_for and self.settings.console_url and can_open(ctx, legacy=legacy):
+            return await self._open(ctx, reply, self.settings.console_url, legacy=legacy)
         if reply.question is None or not asks:
             return self._result(ctx, reply)
         if not legacy:
@@ -196,6 +218,15 @@ class McpServer(Server[Session]):
         if agrees is None:
             return self._result(ctx, reply)
         return await self._go_on(ctx, tool, arguments, reply.question.token, agrees=agrees, reply=reply)
+
+    async def _open(self, ctx: Context, reply: Reply, console: str, *, legacy: bool) -> dict[str, Any]:
+        """Have the host open the page on which a person decides; only what the store says then counts."""
+        page = "approvals" if reply.waits_for.startswith(APPROVAL) else "codes"
+        url = f"{console}/{page}/{reply.waits_for}"
+        if not legacy:
+            return {**page_required(url, reply.waits_for), "_meta": self._stamp()}
+        await open_legacy(ctx, url, reply.waits_for)
+        return self._result(ctx, reply)
 
     async def _go_on(
         self, ctx: Context, tool: str, arguments: object, token: str, *, agrees: bool, reply: Reply | None = None
@@ -300,6 +331,13 @@ def _arguments(params: types.CallToolRequestParams) -> object:
     arguments = params.arguments or {}
     carried = arguments.get("")
     return carried.value if isinstance(carried, _NoObject) else arguments
+
+
+def _with_approval(arguments: object, waited_for: str) -> object:
+    """A call after the page was opened: under the approval that it waited for, if it was one."""
+    if not isinstance(arguments, dict) or not waited_for.startswith(APPROVAL):
+        return arguments
+    return {**arguments, place_of(waited_for): waited_for}
 
 
 def _is_legacy(ctx: Context) -> bool:

@@ -13,12 +13,17 @@ from headgate.adapter.exposure import Exposure
 from headgate.engine.events import Listener
 from headgate.engine.pipeline import Engine, EngineOptions
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.protocol.autonomy import LoopMode
 from headgate.protocol.concurrency import Concurrency
 from headgate.protocol.danger import Trust
 from headgate.protocol.limits import LIMIT_ROWS, LimitError, Limits
 from headgate.protocol.profiles import PROFILES, Mode, Profile
 from headgate.protocol.suggestions import did_you_mean, nearest
+from headgate.safety.autonomy.scoring import score
 from headgate.safety.gatekeeper import Gatekeeper
+from headgate.safety.loop.operations import startable
+from headgate.safety.loop.overseeing import Overseer
+from headgate.safety.loop.service import Announce, SafetyLoop, nobody
 from headgate.safety.policy.checking import check_policy
 from headgate.safety.policy.reading import PolicyError, policy_from, read_policy
 from headgate.safety.policy.rules import Policy
@@ -59,6 +64,12 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     state: str = "memory:"
     """Where tokens, counters and the audit are kept."""
+    safety_loop: LoopMode | None = None
+    """How far agents are supervised; else what the policy says, and without that there is no safety loop."""
+    console_url: str | None = None
+    """Where persons decide, for hosts that can open a page for their user."""
+    announce: Announce | None = None
+    """What tells persons of each challenge that waits to be verified."""
 
     @classmethod
     def of(cls, **given: Any) -> "Settings":
@@ -82,6 +93,7 @@ class Settings:
             "trust": lambda value: None if value is None else _choice(Trust, value, "trust"),
             "policy": _policy,
             "state": lambda value: _typed(str, value, "state must be a URL"),
+            "safety_loop": lambda value: None if value is None else _choice(LoopMode, value, "safety_loop"),
         }
         return cls(**{name: readers[name](value) if name in readers else value for name, value in given.items()})
 
@@ -92,15 +104,40 @@ class Settings:
         except StoreError as error:
             raise SettingError(str(error)) from None
 
-    def gatekeeper(self, adapter: Adapter, store: Store) -> Gatekeeper:
+    @property
+    def loop_mode(self) -> LoopMode | None:
+        """How far agents are supervised; None if there is no safety loop."""
+        return self.safety_loop or self.policy.autonomy.mode
+
+    @property
+    def supervises(self) -> bool:
+        """Whether agents are held up, so that persons have something to verify."""
+        return self.loop_mode is LoopMode.ENFORCING
+
+    def supervising(self, mode: LoopMode) -> "Settings":
+        """The same with a safety loop that goes this far."""
+        return replace(self, safety_loop=mode)
+
+    def loop(self, adapter: Adapter, store: Store) -> SafetyLoop | None:
+        """What supervises agents, if anything does."""
+        autonomy = self.policy.autonomy
+        mode = self.loop_mode
+        if mode is None:
+            return None
+        settings, scorer = replace(autonomy, mode=mode), adapter.scorer(score)
+        return SafetyLoop(adapter.name, store, settings, scorer=scorer, announce=self.announce or nobody)
+
+    def gatekeeper(self, adapter: Adapter, store: Store, loop: SafetyLoop | None = None) -> Gatekeeper:
         """What guards an adapter; a policy that does not fit it is refused, and what looks odd in it is logged."""
+        operations = {**adapter.operations, **(startable(loop) if loop else {})}
         trust = self.trust or self.policy.trust or adapter.trust or DEFAULT_TRUST
         try:
-            for warning in check_policy(self.policy, adapter.name, adapter.operations, trust=trust):
+            for warning in check_policy(self.policy, adapter.name, operations, trust=trust):
                 _LOG.warning("%s: %s", self.policy.name or "policy", warning)
         except PolicyError as error:
             raise SettingError(str(error)) from None
-        return Gatekeeper(adapter.name, adapter.operations, store, policy=self.policy, trust=trust)
+        overseer = Overseer(loop) if loop else None
+        return Gatekeeper(adapter.name, operations, store, policy=self.policy, trust=trust, overseer=overseer)
 
     def engine(self, adapter: Adapter, store: Store) -> Engine:
         """The engine that serves an adapter in this way."""
@@ -115,7 +152,9 @@ class Settings:
             concurrency=self.concurrency,
             max_concurrent_requests=self.max_concurrent_requests,
         )
-        return Engine(adapter, options, gatekeeper=self.gatekeeper(adapter, store), listeners=self.listeners)
+        loop = self.loop(adapter, store)
+        gatekeeper = self.gatekeeper(adapter, store, loop)
+        return Engine(adapter, options, gatekeeper=gatekeeper, loop=loop, listeners=self.listeners)
 
 
 def _mode(value: object) -> Mode:
