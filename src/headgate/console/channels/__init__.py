@@ -1,0 +1,1 @@
+"""Ways to reach a person that no agent can read: a dialog on the desktop, a webhook, a mail."""

@@ -1,0 +1,143 @@
+"""Signing in with an OpenID Connect provider: the code flow with PKCE, for those whom the operator has named."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import httpx2
+
+from headgate.safety.clock import Clock
+from headgate.server.auth import JwtVerifier, OAuth, discover
+from headgate.server.settings import SettingError
+from headgate.store.interface import Store
+from headgate.store.records import Record
+
+__all__ = ["CALLBACK", "OAuthError", "Provider", "SignInWithOAuth"]
+
+CALLBACK: Final = "/sign-in-callback"
+"""Where the provider sends browsers back to."""
+
+_KIND: Final = "console oauth"
+_SECONDS: Final = 600.0
+_FETCH_SECONDS: Final = 10.0
+_BYTES: Final = 32
+
+
+class OAuthError(Exception):
+    """Nobody was signed in; the words are for the person at the browser."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """The provider, how it knows the console, and whom it may sign in: addresses or subjects, with ``*`` if need be."""
+
+    issuer: str
+    client_id: str
+    client_secret: str | None = field(default=None, repr=False)
+    allowed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.allowed:
+            raise SettingError("--console-allow must name who may sign in, such as *@example.org")
+
+    def admits(self, claims: Mapping[str, Any]) -> str | None:
+        """The name of the person whom a token is about, if they may sign in. An address counts only if it is proved."""
+        address = claims.get("email") if claims.get("email_verified") is True else None
+        names = [name for name in (address, claims.get("sub")) if isinstance(name, str) and name]
+        return next((name for name in names if any(fnmatchcase(name, one) for one in self.allowed)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A browser on its way to the provider: where it goes, and the secret that it must bring back in a cookie."""
+
+    url: str
+    secret: str
+
+
+class SignInWithOAuth:
+    """Sends browsers to the provider, and takes them back."""
+
+    def __init__(self, provider: Provider, store: Store, url: str, clock: Clock) -> None:
+        self._provider = provider
+        self._store = store
+        self._return_to = f"{url}{CALLBACK}"
+        self._clock = clock
+        self._verifier = JwtVerifier(OAuth(issuer=provider.issuer, audience=provider.client_id))
+
+    async def go(self) -> Going:
+        """Begin; an OAuthError if the provider cannot be reached."""
+        [authorize] = await self._addresses("authorization_endpoint")
+        secret, nonce, verifier = (secrets.token_urlsafe(_BYTES) for _ in range(3))
+        value = {"nonce": nonce, "verifier": verifier}
+        await self._store.insert(Record(_KIND, _hash(secret), value, None, self._clock() + _SECONDS))
+        asked = {
+            "response_type": "code",
+            "client_id": self._provider.client_id,
+            "redirect_uri": self._return_to,
+            "scope": "openid email",
+            "state": _hash(secret),
+            "nonce": nonce,
+            "code_challenge": _challenge(verifier),
+            "code_challenge_method": "S256",
+        }
+        return Going(f"{authorize}{'&' if '?' in authorize else '?'}{urlencode(asked)}", secret)
+
+    async def back(self, secret: str, state: str, code: str) -> str:
+        """Who has come back; an OAuthError if it is nobody who may sign in. Each way to the provider counts once."""
+        record = await self._store.find(_KIND, _hash(secret))
+        is_ours = hmac.compare_digest(_hash(secret), state) and record is not None
+        if record is None or not is_ours or not await self._store.remove(_KIND, record.key):
+            raise OAuthError("This sign-in was not begun here, or is used up: begin again.")
+        if record.expires_at is None or record.expires_at <= self._clock():
+            raise OAuthError("This sign-in took too long: begin again.")
+        claims = await self._verifier.claims(await self._identity(code, str(record.value["verifier"])))
+        if claims is None or not hmac.compare_digest(str(claims.get("nonce")), str(record.value["nonce"])):
+            raise OAuthError("What the provider says of you cannot be verified.")
+        name = self._provider.admits(claims)
+        if name is None:
+            raise OAuthError("You are not among those who may sign in here.")
+        return name
+
+    async def _identity(self, code: str, verifier: str) -> str:
+        """The token in which the provider says who it is."""
+        [token_endpoint] = await self._addresses("token_endpoint")
+        asked = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self._return_to,
+            "client_id": self._provider.client_id,
+            "code_verifier": verifier,
+        }
+        if self._provider.client_secret:
+            asked["client_secret"] = self._provider.client_secret
+        try:
+            async with httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False) as http:
+                answer = await http.post(token_endpoint, data=asked, headers={"accept": "application/json"})
+            token = answer.json().get("id_token") if answer.is_success else None
+        except (httpx2.HTTPError, ValueError, AttributeError):
+            token = None
+        if not isinstance(token, str):
+            raise OAuthError("The provider did not say who you are: begin again.")
+        return token
+
+    async def _addresses(self, *names: str) -> list[str]:
+        try:
+            async with httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False) as http:
+                return await discover(http, self._provider.issuer, *names)
+        except (httpx2.HTTPError, ValueError):
+            raise OAuthError("The provider cannot be reached: use a link instead, or try again.") from None
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()
+
+
+def _challenge(verifier: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()

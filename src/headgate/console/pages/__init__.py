@@ -1,0 +1,1 @@
+"""The console's pages: each module has the routes of one matter."""

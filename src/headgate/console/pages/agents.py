@@ -1,0 +1,45 @@
+"""Agents: what they are doing, step by step, what holds them up, and how a person lifts a block or ends it all."""
+
+from starlette.responses import Response
+
+from headgate.console.console import Console
+from headgate.console.doors import Door, Visit
+from headgate.safety.loop.persons import agents, end_execution, find_agent, override
+
+__all__ = ["doors"]
+
+
+def doors(console: Console) -> list[Door]:
+    """The routes of agents."""
+
+    async def show_all(visit: Visit) -> Response:
+        return await console.page(visit, "agents.html", agents=await agents(console.store))
+
+    async def show_one(visit: Visit, *, said: str = "", name: str | None = None, status: int = 200) -> Response:
+        agent = await find_agent(console.store, visit.request.query_params.get("name", "") if name is None else name)
+        if agent is None:
+            return await console.page(visit, "missing.html", status=404, what="agent")
+        return await console.page(visit, "agent.html", status=status, agent=agent, said=said)
+
+    async def lift(visit: Visit) -> Response:
+        name, reason = visit.said("name"), visit.said("reason").strip()
+        if not reason:
+            return await show_one(visit, name=name, said="Say why: nothing was changed.", status=422)
+        done = await override(console.store, name, visit.operator.name, reason, console.clock)
+        said = "The block is lifted." if done else "The agent is not blocked, so nothing was changed."
+        return await show_one(visit, name=name, said=said)
+
+    async def end(visit: Visit) -> Response:
+        name, reason = visit.said("name"), visit.said("reason").strip()
+        if not reason:
+            return await show_one(visit, name=name, said="Say why: nothing was changed.", status=422)
+        done = await end_execution(console.store, name, visit.operator.name, reason, console.clock)
+        said = "The execution has ended." if done else "The agent executes nothing, so nothing was changed."
+        return await show_one(visit, name=name, said=said)
+
+    return [
+        Door("GET", "/agents", show_all),
+        Door("GET", "/agent", show_one),
+        Door("POST", "/agent/override", lift),
+        Door("POST", "/agent/end", end),
+    ]
