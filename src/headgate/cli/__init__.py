@@ -26,6 +26,11 @@ app.command("headgate.cli.audit:audit", name="audit", help="Show the audit, veri
 app.command("headgate.cli.approvals:approvals", name="approvals", help="See what waits for a person, and decide.")
 app.command("headgate.cli.trust:trust", name="trust", help="See how far adapters are trusted, or change it.")
 app.command("headgate.cli.policy:policy", name="policy", help="Try a policy, or check it against a source.")
+app.command("headgate.cli.safety:safety", name="safety", help="Serve the safety loop alone, for agents of any tools.")
+app.command("headgate.cli.agents:agents", name="agents", help="See what agents do under supervision; unblock or end.")
+app.command("headgate.cli.verify:verify", name="verify", help="Release an agent with a verification code.")
+app.command("headgate.cli.watch:watch", name="watch", help="Show approvals and codes in this terminal as they come.")
+app.command("headgate.cli.console:console", name="console", help="Open the operator's console over a server's state.")
 app.register_install_completion_command(help="Install completion for this shell (bash, zsh or fish).")
 
 

@@ -2,27 +2,22 @@
 
 import select
 import sys
-from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import anyio
 
-from headgate.cli.audit_filters import Matches
 from headgate.cli.audit_rows import Writer
 from headgate.cli.progress import progress
+from headgate.safety.searching import Matches, last_rows, whole
 from headgate.store.audit import Row
 from headgate.store.interface import Store
-from headgate.store.verifying import Notice
 
 __all__ = ["Reading"]
 
-_WINDOW: Final = 1000
 _TOGETHER: Final = 1000
 """How many rows of a long audit are printed at once."""
-_OFTEN: Final = 500
 _SECONDS_BETWEEN_LOOKS: Final = 0.5
 
 
@@ -38,42 +33,13 @@ class Reading:
     async def show_last(self, count: int) -> None:
         """Print the last rows that fit."""
         with progress("reading the audit") as bar:
-            found = await self._last(count, bar)
-        self.writer.write(found)
-
-    async def _last(self, count: int, notice: Notice) -> list[Row]:
-        """The last rows that fit, found from the end on, so that a long audit need not be read as a whole."""
-        first, head = _whole((await self.store.start()).number), _whole((await self.store.head()).number)
-        self.seen = head
-        found: list[Row] = []
-        end, size = head, _WINDOW
-        while len(found) < count:
-            begin = max(first, end - size)
-            told = partial(_tell, notice, head - end - begin, head - first)
-            # What was added since the head was read is looked at too.
-            window = await self._window(begin, None if end == head else end, count - len(found), told)
-            found = [*window, *found]
-            if begin == first:
-                break
-            end, size = begin, size * 2
-        return found
-
-    async def _window(self, begin: int, end: int | None, count: int, tell: Callable[[int], None]) -> list[Row]:
-        """The last of the rows that fit, after one row and up to another, or to the end."""
-        found: deque[Row] = deque(maxlen=count)
-        async for row in self.store.rows(after=begin):
-            if end is not None and row.number > end:
-                break
-            self.seen = max(self.seen, row.number)
-            if self.matches(row.entry):
-                found.append(row)
-            if row.number % _OFTEN == 0:
-                tell(row.number)
-        return list(found)
+            found = await last_rows(self.store, self.matches, count, bar)
+        self.seen = found.seen
+        self.writer.write(found.rows)
 
     async def show_all(self) -> None:
         """Print every row that fits."""
-        self.seen = _whole((await self.store.start()).number)
+        self.seen = whole((await self.store.start()).number)
         async for batch in self._new(_TOGETHER):
             self.writer.write(batch)
 
@@ -96,15 +62,6 @@ class Reading:
                 batch = []
         if batch:
             yield batch
-
-
-def _tell(notice: Notice, before: int, total: int, number: int) -> None:
-    notice(before + number, total)
-
-
-def _whole(number: object) -> int:
-    """The number of a row; whoever has tampered with it must not keep others from looking."""
-    return number if isinstance(number, int) else 0
 
 
 def _is_unread() -> bool:

@@ -8,11 +8,11 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from rich.console import Console
 
-from headgate.cli.audit_filters import caller_parts
 from headgate.cli.audit_table import Cells, coloured_line, print_table
 from headgate.cli.output import console, print_line
 from headgate.protocol.times import timestamp
 from headgate.protocol.visible import json_line, visible
+from headgate.safety.searching import caller_parts
 from headgate.store.audit import Entry, Row
 from headgate.store.exports import line_of
 

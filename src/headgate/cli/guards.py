@@ -47,6 +47,10 @@ class Guarding:
         str | None,
         option("untested, generated, validated, community_reviewed or certified.", "HEADGATE_TRUST"),
     ] = None
+    safety_loop: Annotated[
+        str | None,
+        option("How far agents are supervised: enforcing, monitoring, logging or disabled.", "MCPAQL_SAFETY_LOOP"),
+    ] = None
     state: Annotated[
         str | None,
         option("Where tokens, counters and the audit are kept: memory:, a .db file, postgresql://…", "HEADGATE_STATE"),
@@ -63,13 +67,14 @@ class Guarding:
             **more,
             state=self.state or config.state or default_state_url(),
             trust=self.trust or None,
+            safety_loop=self.safety_loop or None,
             **({} if policy is None else {"policy": policy}),
         )
 
     @property
     def given(self) -> bool:
         """Whether any of it was said."""
-        return bool(self.policy or self.trust or self.state)
+        return bool(self.policy or self.trust or self.safety_loop or self.state)
 
 
 def configured(source: str | None) -> Configured:

@@ -7,19 +7,24 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["agrees"]
+__all__ = ["agrees", "answer"]
 
 
 def agrees(question: str) -> bool:
     """Whether the person says yes. Everything else is a no, Ctrl-C too."""
+    return (answer(f"{question} [y/N] ") or "").lower() in ("y", "yes")
+
+
+def answer(question: str) -> str | None:
+    """What the person types; None if it is Ctrl-C."""
     with _interruptions() as interrupted:
-        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.write(question)
         sys.stderr.flush()
         ready, _, _ = select.select([sys.stdin, interrupted], [], [])
         if interrupted in ready:
             sys.stderr.write("\n")
-            return False
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
+            return None
+        return sys.stdin.readline().strip()
 
 
 @contextmanager
