@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 ADDRESS ?= 127.0.0.1:8765
 
-.PHONY: demo test lint types unit million hundred-thousand redemptions killings bench lock clean
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings separation bench lock clean
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP
 	@$(BIN)/headgate serve --http $(ADDRESS)
@@ -29,6 +29,9 @@ hundred-thousand: $(VENV)/.developing  ## 100,000 random queries on each databas
 
 redemptions: $(VENV)/.developing  ## 200 uses of one token at once from 4 processes, 1,000 times on each store
 	HEADGATE_REDEMPTIONS=1000 $(BIN)/pytest tests/safety_processes/test_redemptions.py -s
+
+separation: $(VENV)/.developing  ## every byte that leaves a server during 1,000 challenges, searched for codes
+	HEADGATE_CHALLENGES=1000 $(BIN)/pytest tests/hostile/test_channel_separation.py
 
 killings: $(VENV)/.developing  ## kill -9 of a server amid 1,000 confirmed operations, 50 times on each store
 	HEADGATE_KILLINGS=50 $(BIN)/pytest tests/safety_processes/test_killings.py -s

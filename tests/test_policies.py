@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from headgate import Adapter, mcp_server, sql_adapter
 from headgate.adapter.context import Caller
-from headgate.cli.audit_filters import EVENTS
+from headgate.safety.searching import EVENTS
 from headgate.cli.audit_rows import Format
 from headgate.engine.events import Decided, Event
 from headgate.protocol.danger import DangerLevel, Trust
