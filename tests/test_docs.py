@@ -16,8 +16,8 @@ import pytest
 from mcp import Client
 
 from headgate import Adapter, Backend, SqlSettings, mcp_server, sql_adapter
+from headgate.cli.entrances import Serving
 from headgate.cli.guards import Guarding
-from headgate.cli.serve import Serving
 from headgate.cli.targets import DatabaseChoices
 from headgate.protocol.error_codes import REGISTRY, is_callers_to_repair
 from headgate.protocol.profiles import PROFILES

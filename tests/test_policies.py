@@ -19,7 +19,6 @@ from mcp.client.streamable_http import streamable_http_client
 
 from headgate import Adapter, mcp_server, sql_adapter
 from headgate.adapter.context import Caller
-from headgate.safety.searching import EVENTS
 from headgate.cli.audit_rows import Format
 from headgate.engine.events import Decided, Event
 from headgate.protocol.danger import DangerLevel, Trust
@@ -30,6 +29,7 @@ from headgate.safety.policy.checking import check_policy
 from headgate.safety.policy.conditions import OPERATORS, PRESENT
 from headgate.safety.policy.reading import PolicyError, policy_from, read_policy
 from headgate.safety.policy.rules import Policy
+from headgate.safety.searching import EVENTS
 from headgate.safety.trust import MATRIX
 from headgate.server.addresses import Address
 from headgate.server.auth import StaticToken, StaticTokens

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headgate import Adapter, mcp_server
-from headgate.cli.serve import _announce
+from headgate.cli.running import _announce
 from headgate.server.addresses import Address
 from tests.cli.commands import Shell
 from tests.server.processes import (

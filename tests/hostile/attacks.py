@@ -163,7 +163,7 @@ async def _unreported(attempt: Attempt) -> None:
         ("delete", "delete_part"),
         ("execute", "run_machine"),
     ):
-        more = {"input": {"colour": "red"}} if family == "update" else {}
+        more: dict[str, Any] = {"input": {"colour": "red"}} if family == "update" else {}
         await attempt.call(family, operation, part="x", **more)
 
 
@@ -197,8 +197,7 @@ def _named(words: str, change: Callable[[str], str]) -> None:
     async def other_name(attempt: Attempt) -> None:
         name = change(attempt.name)
         for hint in (attempt.held.hint, "read the manual"):
-            params = {"element_name": name, "next_action_hint": hint}
-            await attempt.call("create", "record_execution_step", **params)
+            await attempt.call("create", "record_execution_step", element_name=name, next_action_hint=hint)
         await attempt.start(name)
         async with attempt.connect() as other:
             await _approved_start(attempt, name, other)

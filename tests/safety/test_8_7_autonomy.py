@@ -1,6 +1,7 @@
 """Section 8.7: the five stages, what agents are told, and who may decide."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ def rules(*lines: str) -> str:
     return "\n".join(["[autonomy]", 'mode = "enforcing"', 'start = "free"', *lines, ""])
 
 
-def risk(score: int) -> dict[str, object]:
+def risk(score: int) -> dict[str, Any]:
     return {"scorer": lambda _hint: Risk(score, ("as the test says",))}
 
 
@@ -345,7 +346,7 @@ async def test_what_is_told_once_is_not_told_again(agent: Supervised) -> None:
 @pytest.mark.parametrize("how", ["the same session", "the same identity", "another session of the same identity"])
 async def test_an_agent_cannot_confirm_its_own_pause_even_with_the_right_token(how: str) -> None:
     caller = Caller(subject="robot", client_id="host")
-    known = {"caller": caller} if "identity" in how else {}
+    known: dict[str, Any] = {"caller": caller} if "identity" in how else {}
     async with supervised() as found:
         await found.start(**known)
         await found.step(RISKY, **known)

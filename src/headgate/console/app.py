@@ -10,9 +10,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from headgate.console.console import Console
-from headgate.console.doors import COOKIE, Door, Doors, Visit, guarded
+from headgate.console.doors import Door, Doors, Visit, guarded
 from headgate.console.oauth import CALLBACK, OAuthError, SignInWithOAuth
 from headgate.console.pages import agents, approvals, audit, challenges, live, operations, overview
+from headgate.console.rendering import rendered
 from headgate.console.signing_in import SESSION_SECONDS, sign_in, sign_out, start
 
 __all__ = ["console_app", "doors_of"]
@@ -38,7 +39,7 @@ def console_app(console: Console, doors: Doors, oauth: SignInWithOAuth | None = 
     async def leave(visit: Visit) -> Response:
         await sign_out(console.store, visit.operator, console.clock)
         response = RedirectResponse("/sign-in", 303)
-        response.delete_cookie(COOKIE, path="/")
+        response.delete_cookie(doors.cookie, path="/")
         return response
 
     def routes() -> Iterator[Route]:
@@ -86,7 +87,7 @@ class _Entrance:
             going = await self._oauth.go()
         except OAuthError as error:
             return self._page(failed=str(error), status=502)
-        response = self._console.bare("leave.html", url=going.url)
+        response = rendered("leave.html", url=going.url)
         response.set_cookie(
             _ON_THE_WAY,
             going.secret,
@@ -113,7 +114,7 @@ class _Entrance:
         except OAuthError as error:
             return self._page(failed=str(error), status=403)
         session = await start(self._console.store, name, "oauth", self._console.clock)
-        response = self._signed_in(self._console.bare("welcome.html"), session)
+        response = self._signed_in(rendered("welcome.html"), session)
         response.delete_cookie(_ON_THE_WAY, path=CALLBACK)
         return guarded(response)
 
@@ -127,11 +128,11 @@ class _Entrance:
 
     def _page(self, *, secret: str = "", failed: str = "", status: int = 200) -> Response:
         offers = self._oauth is not None
-        return guarded(self._console.bare("sign_in.html", status=status, secret=secret, failed=failed, oauth=offers))
+        return guarded(rendered("sign_in.html", status=status, secret=secret, failed=failed, oauth=offers))
 
     def _signed_in(self, response: Response, secret: str) -> Response:
         response.set_cookie(
-            COOKIE,
+            self._doors.cookie,
             secret,
             max_age=int(SESSION_SECONDS),
             httponly=True,

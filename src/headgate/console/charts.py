@@ -9,9 +9,9 @@ from markupsafe import Markup
 __all__ = ["Series", "bars", "lines"]
 
 _WIDTH: Final = 360
-_HEIGHT: Final = 96
+_HEIGHT: Final = 100
 _LEFT: Final = 34
-_BOTTOM: Final = 14
+_BOTTOM: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,15 @@ def _framed(title: str, unit: str, top: float, series: Sequence[Series], shapes:
         '<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{title}: {said}">'
         '<line class="axis" x1="{left}" x2="{width}" y1="{base}" y2="{base}"/>'
         '<text x="{edge}" y="10" class="tick">{top:g}</text><text x="{edge}" y="{base}" class="tick">0</text>'
-        '{shapes}<text x="{left}" y="{height}" class="time">60 min ago</text>'
-        '<text x="{width}" y="{height}" class="time end">now</text></svg>'
+        '{shapes}<text x="{left}" y="{foot}" class="time">60 min ago</text>'
+        '<text x="{width}" y="{foot}" class="time end">now</text></svg>'
     ).format(
         width=_WIDTH,
         height=_HEIGHT,
         left=_LEFT,
         edge=_LEFT - 4,
         base=_HEIGHT - _BOTTOM,
+        foot=_HEIGHT - 4,
         title=title,
         said=said,
         top=top,

@@ -1,19 +1,18 @@
 """What the console shows and decides about: one state, and the engine beside it if it runs in a server."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.responses import HTMLResponse, Response
+import orjson
+from starlette.responses import Response
 
-from headgate.adapter.context import Caller
+from headgate.adapter.context import Caller, Session
 from headgate.console.doors import Visit
-from headgate.console.metrics import Metrics
-from headgate.console.words import ago, caller_shown, json_shown, span, stamp
+from headgate.console.metrics import CONSOLE_CLIENT, Metrics
+from headgate.console.rendering import rendered
 from headgate.engine.pipeline import Engine
-from headgate.protocol.visible import visible
 from headgate.safety.approvals import waiting
 from headgate.safety.clock import Clock
 from headgate.safety.loop.agents import AGENT, BLOCKED
@@ -21,15 +20,6 @@ from headgate.safety.loop.persons import challenges
 from headgate.store.interface import Store
 
 __all__ = ["Console"]
-
-_PAGES: Final = Environment(
-    loader=PackageLoader("headgate.console"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_PAGES.filters.update(ago=ago, caller=caller_shown, json=json_shown, span=span, stamp=stamp, visible=visible)
 
 
 @dataclass(frozen=True)
@@ -56,7 +46,9 @@ class Console:
             "codes": len(await challenges(self.store, now)),
             "blocked": len(await self.store.list(AGENT, owner=BLOCKED)),
         }
-        shown = _PAGES.get_template(template).render(
+        return rendered(
+            template,
+            status=status,
             operator=visit.operator.name,
             csrf=visit.operator.csrf,
             here=visit.request.url.path,
@@ -65,12 +57,18 @@ class Console:
             now=now,
             **values,
         )
-        return HTMLResponse(shown, status)
 
-    def bare(self, template: str, *, status: int = 200, **values: object) -> Response:
-        """A page for somebody who has not signed in."""
-        return HTMLResponse(_PAGES.get_template(template).render(**values), status)
+    async def call(self, visit: Visit, request: Mapping[str, object]) -> Any:
+        """The envelope that answers an operator's own call; None where there is no engine.
+
+        Their sign-in is their session, so that what they are asked to confirm is confirmed by themselves alone.
+        """
+        engine = self.engine
+        if engine is None:
+            return None
+        session = Session(f"console_{visit.operator.session}")
+        return orjson.loads((await engine.call(request, caller=self.caller(visit), session=session)).text)
 
     def caller(self, visit: Visit) -> Caller:
         """An operator, as the caller of an operation: nobody who calls through MCP can have such a name."""
-        return Caller(subject=f"console:{visit.operator.name}", client_id="headgate console")
+        return Caller(subject=f"console:{visit.operator.name}", client_id=CONSOLE_CLIENT)

@@ -10,13 +10,13 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from headgate.console.rendering import rendered
 from headgate.console.signing_in import Operator, find_operator
 from headgate.safety.clock import Clock
 from headgate.store.interface import Store
 
-__all__ = ["COOKIE", "CSRF", "HEADERS", "Door", "Doors", "Visit", "VisitHandler", "guarded"]
+__all__ = ["CSRF", "HEADERS", "Door", "Doors", "Visit", "VisitHandler", "guarded"]
 
-COOKIE: Final = "headgate_console"
 CSRF: Final = "csrf"
 """The field of every form that proves it is one of ours."""
 
@@ -25,7 +25,7 @@ HEADERS: Final[Mapping[str, str]] = {
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with no-referrer, browsers would not say where a form comes from
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -42,6 +42,11 @@ class Visit:
     request: Request
     operator: Operator
     form: Mapping[str, list[str]]
+
+    @property
+    def is_refresh(self) -> bool:
+        """Whether an open page asks for what has changed on it, and nobody for a new page."""
+        return "x-headgate-refresh" in self.request.headers
 
     def said(self, name: str) -> str:
         """The one value of a field, or nothing."""
@@ -71,6 +76,8 @@ class Doors:
     is_secure: bool
     """Whether browsers reach it by https."""
     clock: Clock
+    cookie: str = "headgate_console"
+    """Under which name a browser keeps a session."""
 
     def refusal(self, request: Request) -> Response | None:
         """Why a request is none of the console's own pages or its operator's; None if it may be."""
@@ -82,6 +89,8 @@ class Doors:
         if request.method != "GET" and origin is None:
             return _refused(403, "This request does not say from which page it comes, so nothing was done.")
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            if origin is None and request.headers.get("sec-fetch-mode") == "navigate":
+                return guarded(rendered("elsewhere.html", status=403, path=_path(request)))
             return _refused(403, "This request comes from another page, so nothing was done.")
         return None
 
@@ -91,7 +100,7 @@ class Doors:
 
     async def operator_of(self, request: Request) -> Operator | None:
         """Who has signed in, if anybody has."""
-        secret = request.cookies.get(COOKIE)
+        secret = request.cookies.get(self.cookie)
         return await find_operator(self.store, secret, self.clock) if secret else None
 
     def opened(self, handler: VisitHandler) -> Callable[[Request], Awaitable[Response]]:
@@ -117,6 +126,12 @@ class Doors:
             return guarded(await handler(Visit(request, operator, form)))
 
         return answer
+
+
+def _path(request: Request) -> str:
+    """Where a link of the console's own leads to the same page."""
+    query = request.url.query
+    return f"/{request.url.path.lstrip('/')}" + (f"?{query}" if query else "")
 
 
 async def _form(request: Request) -> Mapping[str, list[str]] | None:

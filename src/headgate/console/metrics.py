@@ -12,7 +12,10 @@ from headgate.engine import events
 from headgate.safety.clock import Clock
 from headgate.server.costs import Saving
 
-__all__ = ["Metrics", "Minute", "percentile"]
+__all__ = ["CONSOLE_CLIENT", "Metrics", "Minute", "percentile"]
+
+CONSOLE_CLIENT: Final = "headgate console"
+"""Through which client operators call: their own requests are not counted among the others."""
 
 _MINUTES: Final = 60
 _BOUNDS_MS: Final = tuple(step * 10.0**size for size in range(-1, 4) for step in (1, 2, 5))
@@ -45,6 +48,8 @@ class Metrics:
 
     def __call__(self, event: events.Event) -> None:
         """Count what happened."""
+        if event.caller.client_id == CONSOLE_CLIENT:
+            return
         match event:
             case events.Received():
                 if len(self._sessions) < _MOST_SESSIONS:

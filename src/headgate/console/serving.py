@@ -52,6 +52,13 @@ class Place:
             own |= {f"{host}:{self.address.port}" for host in _LOOPBACK}
         return frozenset(own)
 
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie: browsers keep those of one host together, whatever the port is."""
+        if self.url.startswith("https:"):
+            return "__Host-headgate_console"
+        return f"headgate_console_{self.address.port}"
+
 
 class _Uvicorn(uvicorn.Server):
     @contextmanager
@@ -62,7 +69,7 @@ class _Uvicorn(uvicorn.Server):
 
 async def run_console(console: Console, place: Place, sock: socket.socket, provider: Provider | None = None) -> None:
     """Serve the console on a listening socket until cancelled."""
-    doors = Doors(console.store, place.hosts, place.url.startswith("https:"), console.clock)
+    doors = Doors(console.store, place.hosts, place.url.startswith("https:"), console.clock, place.cookie)
     oauth = SignInWithOAuth(provider, console.store, place.url, console.clock) if provider else None
     config = uvicorn.Config(
         console_app(console, doors, oauth),

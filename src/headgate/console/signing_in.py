@@ -6,7 +6,7 @@ Of both secrets the state keeps only a hash, so neither follows from anything th
 import hashlib
 import secrets
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from headgate.safety.auditing import SIGNED_IN, SIGNED_OUT
 from headgate.safety.clock import Clock
@@ -14,7 +14,16 @@ from headgate.store.audit import Entry
 from headgate.store.interface import Store
 from headgate.store.records import Record
 
-__all__ = ["SESSION_SECONDS", "Operator", "find_operator", "new_link_secret", "sign_in", "sign_out", "start"]
+__all__ = [
+    "SESSION_SECONDS",
+    "Operator",
+    "find_operator",
+    "is_signed_in",
+    "new_link_secret",
+    "sign_in",
+    "sign_out",
+    "start",
+]
 
 LINK: Final = "console link"
 SESSION: Final = "console session"
@@ -56,7 +65,7 @@ async def sign_in(store: Store, secret: str, clock: Clock) -> str | None:
 async def start(store: Store, name: str, how: str, clock: Clock) -> str:
     """Begin a session of somebody who has proved who they are; its secret, for their cookie alone."""
     secret = secrets.token_urlsafe(_SECRET_BYTES)
-    value = {"name": name, "csrf": secrets.token_urlsafe(_SECRET_BYTES), "how": how}
+    value = {"name": name, "how": how}
     entry = _entry(SIGNED_IN, name, clock(), how=how)
     await store.insert(Record(SESSION, _hash(secret), value, None, clock() + SESSION_SECONDS), [entry])
     return secret
@@ -68,8 +77,13 @@ async def find_operator(store: Store, secret: str, clock: Clock) -> Operator | N
     record = await store.find(SESSION, key)
     if record is None or record.expires_at is None or record.expires_at <= clock():
         return None
-    value: Any = record.value
-    return Operator(value["name"], value["csrf"], key)
+    return Operator(str(record.value["name"]), _hash(f"form {secret}"), key)
+
+
+async def is_signed_in(store: Store, operator: Operator, clock: Clock) -> bool:
+    """Whether somebody's session still counts."""
+    record = await store.find(SESSION, operator.session)
+    return record is not None and record.expires_at is not None and record.expires_at > clock()
 
 
 async def sign_out(store: Store, operator: Operator, clock: Clock) -> None:

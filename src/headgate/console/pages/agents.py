@@ -1,6 +1,8 @@
 """Agents: what they are doing, step by step, what holds them up, and how a person lifts a block or ends it all."""
 
-from starlette.responses import Response
+from urllib.parse import quote
+
+from starlette.responses import RedirectResponse, Response
 
 from headgate.console.console import Console
 from headgate.console.doors import Door, Visit
@@ -25,17 +27,19 @@ def doors(console: Console) -> list[Door]:
         name, reason = visit.said("name"), visit.said("reason").strip()
         if not reason:
             return await show_one(visit, name=name, said="Say why: nothing was changed.", status=422)
-        done = await override(console.store, name, visit.operator.name, reason, console.clock)
-        said = "The block is lifted." if done else "The agent is not blocked, so nothing was changed."
-        return await show_one(visit, name=name, said=said)
+        if not await override(console.store, name, visit.operator.name, reason, console.clock):
+            said = "The agent is not blocked, so nothing was changed."
+            return await show_one(visit, name=name, said=said, status=409)
+        return _to(name)
 
     async def end(visit: Visit) -> Response:
         name, reason = visit.said("name"), visit.said("reason").strip()
         if not reason:
             return await show_one(visit, name=name, said="Say why: nothing was changed.", status=422)
-        done = await end_execution(console.store, name, visit.operator.name, reason, console.clock)
-        said = "The execution has ended." if done else "The agent executes nothing, so nothing was changed."
-        return await show_one(visit, name=name, said=said)
+        if not await end_execution(console.store, name, visit.operator.name, reason, console.clock):
+            said = "The agent executes nothing, so nothing was changed."
+            return await show_one(visit, name=name, said=said, status=409)
+        return _to(name)
 
     return [
         Door("GET", "/agents", show_all),
@@ -43,3 +47,7 @@ def doors(console: Console) -> list[Door]:
         Door("POST", "/agent/override", lift),
         Door("POST", "/agent/end", end),
     ]
+
+
+def _to(name: str) -> Response:
+    return RedirectResponse(f"/agent?name={quote(name, safe='')}", 303)

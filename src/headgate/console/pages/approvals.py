@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from starlette.responses import RedirectResponse, Response
 
 from headgate.adapter.masking import MASK
@@ -27,7 +26,7 @@ def doors(console: Console) -> list[Door]:
     pages = _Approvals(console)
     return [
         Door("GET", "/approvals", pages.show_all),
-        Door("POST", "/approvals", pages.approve_several),
+        Door("POST", "/approvals", pages.decide_several),
         Door("GET", "/approvals/{id}", pages.show_one),
         Door("POST", "/approvals/{id}/approve", pages.approve),
         Door("POST", "/approvals/{id}/change", pages.change),
@@ -60,11 +59,17 @@ class _Approvals:
 
     async def approve(self, visit: Visit) -> Response:
         done = await approve(self._store, _id(visit), visit.operator.name, self._clock)
-        return await self._page(visit, said="" if done else "It waits no longer, so nothing was approved.")
+        return await self._decided(visit, "" if done else "It waits no longer, so nothing was approved.")
 
     async def refuse(self, visit: Visit) -> Response:
         done = await turn_down(self._store, _id(visit), visit.operator.name, self._clock, visit.said("reason").strip())
-        return await self._page(visit, said="" if done else "It waits no longer, so nothing was refused.")
+        return await self._decided(visit, "" if done else "It waits no longer, so nothing was refused.")
+
+    async def _decided(self, visit: Visit, failed: str) -> Response:
+        """To the page that tells what became of it, under its own address; or at once why nothing became of it."""
+        if failed:
+            return await self._page(visit, said=failed, status=409)
+        return RedirectResponse(f"/approvals/{_id(visit)}", 303)
 
     async def change(self, visit: Visit) -> Response:
         text = visit.said("params")
@@ -77,7 +82,7 @@ class _Approvals:
             return await self._page(visit, said=f"{error} Nothing was approved.", draft=text, status=422)
         done = await approve_changed(self._store, grant.approval_id, params, visit.operator.name, self._clock)
         if done is None:
-            return await self._page(visit, said="It waits no longer, so nothing was approved.")
+            return await self._decided(visit, "It waits no longer, so nothing was approved.")
         return RedirectResponse(f"/approvals/{done.approval_id}", 303)
 
     def _changed(self, grant: Grant, text: str) -> Mapping[str, object]:
@@ -101,14 +106,14 @@ class _Approvals:
         token = await show_token(self._store, _id(visit), visit.operator.name, self._clock)
         return await self._page(visit, token=token or "")
 
-    async def approve_several(self, visit: Visit) -> Response:
+    async def decide_several(self, visit: Visit) -> Response:
         chosen = list(dict.fromkeys(visit.form.get("id", [])))
+        decide, word = (turn_down, "refused") if visit.said("refuse") else (approve, "approved")
         if not chosen:
-            return await self.show_all(visit, said="Nothing was chosen, so nothing was approved.")
-        done = [await approve(self._store, one, visit.operator.name, self._clock) for one in chosen]
-        count = sum(token is not None for token in done)
-        late = f" {len(done) - count} waited no longer." if count < len(done) else ""
-        return await self.show_all(visit, said=f"{count} approved.{late}")
+            return await self.show_all(visit, said=f"Nothing was chosen, so nothing was {word}.")
+        done = [bool(await decide(self._store, one, visit.operator.name, self._clock)) for one in chosen]
+        late = "" if all(done) else f" {done.count(False)} waited no longer."
+        return await self.show_all(visit, said=f"{done.count(True)} {word}.{late}")
 
     async def _grant(self, visit: Visit) -> Grant | None:
         record = await self._store.find(GRANT, _id(visit).removeprefix(APPROVAL))
@@ -133,7 +138,7 @@ class _Approvals:
             token=token,
             draft=json.dumps(grant.params, indent=2, ensure_ascii=False) if draft is None else draft,
             can_be_changed=waits and self._console.engine is not None and _can_be_changed(grant),
-            effect=await self._effect(visit, grant) if waits else None,
+            effect=await self._effect(visit, grant) if waits and not visit.is_refresh else None,
         )
 
     async def _effect(self, visit: Visit, grant: Grant) -> Effect | None:
@@ -147,7 +152,7 @@ class _Approvals:
         if _holds_masks(grant.params):
             return Effect("Nothing was tried: some of the values are hidden.")
         request = {"operation": operation.name, "params": {**grant.params, DRY_RUN: True}}
-        answer: Any = orjson.loads((await engine.call(request, caller=self._console.caller(visit))).text)
+        answer = await self._console.call(visit, request)
         if not answer.get("success"):
             return Effect(f"A dry run fails: {answer['error']['message']}")
         return _told(answer.get("data"))

@@ -55,4 +55,4 @@ def doors(console: Console) -> list[Door]:
             return await show(visit, chain=said, is_whole=False)
         return await show(visit, chain=f"The chain is whole, up to row {result.head.number}.")
 
-    return [Door("GET", "/audit", show), Door("POST", "/audit/check", check)]
+    return [Door("GET", "/audit", show), Door("POST", "/audit", check)]

@@ -1,6 +1,6 @@
 """Verification codes: shown to a person who asks to see one, and taken from a person who has read one."""
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from headgate.console.console import Console
 from headgate.console.doors import Door, Visit
@@ -43,7 +43,7 @@ def doors(console: Console) -> list[Door]:
             await deciding.verify(Party(identity(caller), None), caller, _id(visit), visit.said("code"))
         except AqlError as error:
             return await show_one(visit, said=f"{error.error.message}.", status=422)
-        return await show_one(visit, said="Verified: the agent may go on.")
+        return RedirectResponse(f"/codes/{_id(visit)}", 303)
 
     return [
         Door("GET", "/codes", show_all),

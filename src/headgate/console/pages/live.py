@@ -10,8 +10,8 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.responses import Response
 
 from headgate.console.console import Console
-from headgate.console.doors import COOKIE, Door, Visit
-from headgate.console.signing_in import find_operator
+from headgate.console.doors import Door, Visit
+from headgate.console.signing_in import is_signed_in
 from headgate.safety.approvals import waiting
 from headgate.safety.loop.agents import AGENT
 from headgate.safety.loop.persons import challenges
@@ -34,7 +34,7 @@ def doors(console: Console) -> list[Door]:
 async def _news(console: Console, visit: Visit) -> AsyncIterator[ServerSentEvent]:
     """An event whenever something has changed; requests count as a change, but not each of them at once."""
     before, looks, requests = "", 0, -1
-    while await find_operator(console.store, visit.request.cookies[COOKIE], console.clock):
+    while await is_signed_in(console.store, visit.operator, console.clock):
         state = await _state(console)
         looks += 1
         counted = sum(minute.requests for minute in console.metrics.minutes()) if console.metrics else 0

@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 from starlette.responses import Response
 
-from headgate.adapter.introspection import INTROSPECT
+from headgate.adapter.introspection import CONFIRMATION_TOKEN, INTROSPECT
 from headgate.console.console import Console
 from headgate.console.doors import Door, Visit
 
@@ -71,8 +71,8 @@ class _Operations:
         token = visit.said("token").strip()
         if token:
             request["_confirmation"] = token
-        reply = await engine.call(request, caller=self._console.caller(visit))
-        return await self._page(visit, typed=typed, request=request, answer=orjson.loads(reply.text))
+        answer = await self._console.call(visit, request)
+        return await self._page(visit, typed=typed, request=request, answer=answer)
 
     async def _page(
         self,
@@ -103,7 +103,8 @@ class _Operations:
 
     async def _fields(self, visit: Visit, typed: Mapping[str, str]) -> list[Field]:
         detail = await self._detail(visit) or {}
-        return [_field(one, typed) for one in detail.get("parameters") or ()]
+        asked = detail.get("parameters") or ()
+        return [_field(one, typed) for one in asked if one["name"] != CONFIRMATION_TOKEN]
 
     async def _detail(self, visit: Visit) -> dict[str, Any] | None:
         data = await self._introspected(visit, {"query": "operations", "name": _name(visit)})
@@ -111,12 +112,8 @@ class _Operations:
         return found if isinstance(found, dict) and "name" in found else None
 
     async def _introspected(self, visit: Visit, params: Mapping[str, object]) -> dict[str, Any] | None:
-        engine = self._console.engine
-        if engine is None:
-            return None
-        reply = await engine.call({"operation": INTROSPECT, "params": params}, caller=self._console.caller(visit))
-        answer: Any = orjson.loads(reply.text)
-        return answer["data"] if answer.get("success") else None
+        answer = await self._console.call(visit, {"operation": INTROSPECT, "params": params})
+        return answer["data"] if answer and answer.get("success") else None
 
 
 def _name(visit: Visit) -> str:

@@ -9,8 +9,11 @@ const openOnes = (part) => [...part.querySelectorAll("details")].map((one) => on
 
 const chosen = (part) => new Set([...part.querySelectorAll("input[type=checkbox]:checked")].map((one) => one.value));
 
+const say = (words) => { document.getElementById("news").textContent = words; };
+
 async function refresh() {
-  const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual" });
+  const answer = await fetch(location.href, { headers: { accept: "text/html", "x-headgate-refresh": "1" }, redirect: "manual" });
+  if (answer.type === "opaqueredirect") say("You are no longer signed in: reload the page.");
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of document.querySelectorAll("[data-live]")) {
@@ -27,7 +30,7 @@ async function refresh() {
   const nav = page.querySelector("header nav");
   const before = document.querySelector("header nav");
   if (nav && before && nav.textContent !== before.textContent) {
-    document.getElementById("news").textContent = "Something has changed.";
+    say("Something has changed.");
     before.replaceChildren(...nav.childNodes);
   }
 }
@@ -42,5 +45,7 @@ async function once() {
 if (location.pathname !== "/sign-in" && document.querySelector("[data-live]") && !document.querySelector("#shown-code, #shown-token")) {
   const news = new EventSource("/live");
   news.addEventListener("changed", once);
+  news.addEventListener("error", () => say("The server does not answer: what is shown may be old."));
+  news.addEventListener("open", () => say(""));
   setInterval(once, 30000);
 }

@@ -47,7 +47,7 @@ def readings(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((plain, latin, *spelt)))
 
 
-def _lettered(digits: dict[int, str], found: re.Match[str]) -> str:
+def _lettered(digits: dict[int, int], found: re.Match[str]) -> str:
     """A word with letters in place of the digits that stand for them, if it has letters at all."""
     word = found[0]
     return word.translate(digits) if any(one.isalpha() for one in word) else word

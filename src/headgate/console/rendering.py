@@ -1,0 +1,34 @@
+"""Pages, rendered from templates: every value in them is escaped, and one that is missing is an error."""
+
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from headgate.console.words import ago, caller_shown, json_shown, span, stamp, visible_lines, whole_json
+from headgate.protocol.visible import visible
+
+__all__ = ["rendered"]
+
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("headgate.console"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters.update(
+    ago=ago,
+    caller=caller_shown,
+    json=json_shown,
+    span=span,
+    stamp=stamp,
+    visible=visible,
+    visible_lines=visible_lines,
+    whole_json=whole_json,
+)
+
+
+def rendered(template: str, *, status: int = 200, **values: object) -> Response:
+    """A page, from a template and what stands in it."""
+    return HTMLResponse(_TEMPLATES.get_template(template).render(**values), status)
