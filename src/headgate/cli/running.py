@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import anyio
 
@@ -27,7 +27,7 @@ from headgate.server.reload import watch
 from headgate.server.settings import Settings
 from headgate.server.stdio import private_pipes, run_stdio
 
-__all__ = ["Http", "LogLevel", "Running", "log_to_stderr"]
+__all__ = ["Http", "LogLevel", "Running", "Watched", "log_to_stderr"]
 
 _GRACE_SECONDS: Final = 10.0
 
@@ -37,6 +37,8 @@ Http: TypeAlias = Annotated[
 LogLevel: TypeAlias = Annotated[
     Literal["debug", "info", "warning", "error"], option("What to write to standard error.", "HEADGATE_LOG_LEVEL")
 ]
+Watched: TypeAlias = tuple[Callable[[], Adapter], list[Path]]
+"""How an adapter is loaded anew, and the folders whose changes ask for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +56,7 @@ class Running:
         load: Callable[[], Adapter],
         settings_of: Callable[..., Settings],
         *,
-        watching: tuple[Any, list[Path]] | None = None,
+        watching: Callable[[], Watched] | None = None,
         is_demo: bool = False,
     ) -> int:
         """Serve until a signal or the end of input; requests in work are finished first."""
@@ -69,7 +71,7 @@ class Running:
             async with self._served(settings, adapter, metrics) as server, anyio.create_task_group() as tasks:
                 tasks.start_soon(keep_house, server)
                 if watching:
-                    tasks.start_soon(watch, server, *watching)
+                    tasks.start_soon(watch, server, *watching())
                 if address:
                     await _serve_http(server, address, access, is_demo=is_demo)
                 elif pipes:

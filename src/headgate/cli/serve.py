@@ -1,8 +1,8 @@
 """``headgate serve``: an MCP-AQL server in one command."""
 
 import sys
-from pathlib import Path
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -12,7 +12,7 @@ from headgate.cli.guards import Guarding, configured
 from headgate.cli.options import option
 from headgate.cli.output import guarded
 from headgate.cli.persons import Persons
-from headgate.cli.running import Http, LogLevel, Running
+from headgate.cli.running import Http, LogLevel, Running, Watched
 from headgate.cli.targets import DatabaseChoices, load
 from headgate.server.settings import SettingError
 from headgate.sources.databases import is_database
@@ -52,7 +52,7 @@ def serve(
         return await running.run(
             lambda: load(config.source, database),
             lambda **more: guarding.settings(config, **more),
-            watching=_reloading(config.source) if reload else None,
+            watching=partial(_reloading, config.source) if reload else None,
             is_demo=source is None,
         )
 
@@ -65,7 +65,8 @@ def _one_source(sources: tuple[str, ...]) -> str | None:
     return sources[0] if sources else None
 
 
-def _reloading(source: str | None) -> tuple[Any, list[Path]]:
+def _reloading(source: str | None) -> Watched:
+    """How to load anew what is loaded now, and where its files are."""
     file = module_file(source) if source else None
     if source is None or file is None:
         raise SettingError("--reload needs a source that is a Python module or file")
