@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 from mcp.shared import _otel
 
+from headgate.adapter.introspection import QUERIES
 from headgate.safety.clock import Clock
 from headgate.safety.loop.challenges import Challenge
 from headgate.safety.loop.persons import challenges, override, show_code
@@ -38,8 +39,12 @@ POLICY = {"autonomy": {"mode": "enforcing", "start": "free"}}
 class Person:
     """What a person was shown, through a channel of their own."""
 
+    folder: Path
+    """Where the state is kept."""
     codes: list[str] = field(default_factory=list)
     hashes: list[str] = field(default_factory=list)
+    kept: bytes = b""
+    """The files of the state while the first code counted."""
 
 
 @pytest.mark.proves(
@@ -54,7 +59,7 @@ class Person:
 async def test_no_code_and_nothing_from_which_one_follows_leaves_but_to_the_person(
     tmp_path: Path, connections: Connections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spans, lines, person = Spans(), LogLines(), Person()
+    spans, lines, person = Spans(), LogLines(), Person(tmp_path)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: object())
     monkeypatch.setattr(_otel, "_tracer", spans)
     store = open_store(str(tmp_path / "state.db"))
@@ -74,7 +79,7 @@ async def test_no_code_and_nothing_from_which_one_follows_leaves_but_to_the_pers
         "MCP": tap.heard.getvalue(),
         "the log": lines.heard.getvalue().encode(),
         "spans": spans.heard.getvalue().encode(),
-        "the state": written,
+        "the state": person.kept + written,
     }
     assert b"verification_id" in left["MCP"]
     assert b"headgate.operation" in left["spans"]
@@ -84,8 +89,8 @@ async def test_no_code_and_nothing_from_which_one_follows_leaves_but_to_the_pers
     for where, data in left.items():
         assert not pieces.found_in(data), where
     for where in ("MCP", "the log", "spans"):
-        assert not any(one.encode() in left[where] for one in person.hashes[:50]), where
-    assert any(one.encode() in written for one in person.hashes[:50]), "only the state has what codes are checked by"
+        assert not any(one.encode() in left[where] for one in person.hashes), where
+    assert person.hashes[0].encode() in person.kept, "only the state has what codes are checked by"
 
 
 async def _challenged(store: Any, person: Person, url: str, era: Era, number: int, connections: Connections) -> None:
@@ -100,11 +105,16 @@ async def _challenged(store: Any, person: Person, url: str, era: Era, number: in
             [challenge] = await challenges(store, clock())
             code = await _shown(store, challenge, person, clock)
             await _tried(agent, name, challenge, code)
+            if place == 0:
+                await _everything(agent)
             again = await _shown(store, challenge, person, clock)
             await desk.create("verify_challenge", challenge_id=challenge.id, code=again)
-            released = await _released(store, challenge, person, clock)
+            is_heard = Challenge.read(await store.find("challenge", challenge.id)).verified_at is not None
+            assert is_heard is (era == "legacy"), "without sessions nobody is told apart from the agent"
+            if not is_heard:
+                assert await override(store, challenge.name, "ana", "the test goes on", clock)
             await agent.create("record_execution_step", element_name=name, next_action_hint="read the manual")
-            assert released or era == "legacy"
+            await agent.execute("abort_execution", element_name=name, reason="the test goes on")
 
 
 async def _shown(store: Any, challenge: Challenge, person: Person, clock: Clock) -> str:
@@ -113,16 +123,8 @@ async def _shown(store: Any, challenge: Challenge, person: Person, clock: Clock)
     record = await store.find("challenge", challenge.id)
     person.codes.append(code)
     person.hashes.append(record.value["codes"][-1]["hash"])
+    person.kept = person.kept or files_in(person.folder)
     return code
-
-
-async def _released(store: Any, challenge: Challenge, person: Person, clock: Clock) -> bool:
-    """Whether the person's client was heard; where callers cannot be told apart, the person uses the console."""
-    record = await store.find("challenge", challenge.id)
-    if Challenge.read(record).verified_at is not None:
-        return True
-    assert await override(store, challenge.name, "ana", "the test goes on", clock)
-    return True
 
 
 async def _tried(agent: Aql, name: str, challenge: Challenge, code: str) -> None:
@@ -137,6 +139,17 @@ async def _tried(agent: Aql, name: str, challenge: Challenge, code: str) -> None
     await agent.create("verify_challenge", challenge_id=challenge.id)
     await agent.execute("confirm_operation", approval_id=challenge.id, token=code)
     await agent.execute("complete_execution", element_name=name)
+
+
+async def _everything(agent: Aql) -> None:
+    """Every other operation, every question to introspection, and the tools themselves."""
+    await agent.tools()
+    for query in (*QUERIES, "danger", "policies", "quota_status", "safety_loop"):
+        await agent.read("introspect", query=query, name="a")
+        await agent.read("introspect", query=query)
+    for name, operation in workshop.operations.items():
+        await agent.send(operation.category.name.lower(), name, {"part": "x"})
+        await agent.read("introspect", query="operations", name=name)
 
 
 class _Uvicorn(uvicorn.Server):
