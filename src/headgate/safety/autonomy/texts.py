@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 __all__ = ["folded", "readings", "skeleton"]
 
 _SPACES: Final = re.compile(r"\s+")
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"\b\w*[013457]\w*")
+"""A word with a digit in it that could stand for a letter."""
 
 _LOOK_ALIKES: Final = (
     "аa еe оo рp сc уy хx ѕs іi јj ԁd һh ӏl ԝw ѵv вb кk мm нh тt ёe їi ɡg ɑa ıi łl øo đd ħh ŧt ʋu ⅼl ʀr ʟl "
@@ -22,6 +23,8 @@ _DIGITS: Final = (str.maketrans("013457", "oleast"), str.maketrans("013457", "oi
 
 def folded(text: str) -> str:
     """A text without what does not show: one form of each letter, no marks, no invisible characters, single spaces."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.lower().split())
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     kept = "".join(_shown(one) for one in plain)
     return _SPACES.sub(" ", unicodedata.normalize("NFKC", kept)).strip()
@@ -39,6 +42,7 @@ def skeleton(text: str) -> str:
     return folded(text).translate(_LATIN)
 
 
+@lru_cache(maxsize=512)
 def readings(text: str) -> tuple[str, ...]:
     """The different ways in which a text may be meant, each folded; the plainest first."""
     plain = folded(text)
