@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 import orjson
 from starlette.responses import Response
 
@@ -32,6 +33,8 @@ class Console:
     metrics: Metrics | None = None
     clock: Clock = field(default=time.time)
     audit_key: bytes = field(default=b"", repr=False)
+    closing: anyio.Event = field(default_factory=anyio.Event)
+    """Set when nobody is answered any more, so that what is still told to open pages ends."""
 
     @property
     def engine(self) -> Engine | None:
@@ -51,7 +54,7 @@ class Console:
             status=status,
             operator=visit.operator.name,
             csrf=visit.operator.csrf,
-            here=visit.request.url.path,
+            here=str(visit.request.scope["path"]),
             has_engine=self.engine is not None,
             counts=counts,
             now=now,

@@ -1,5 +1,6 @@
 """What would change: the fields of something before and after, as a person compares them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,11 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], path: str =
             found.append(Difference(field, None, after[name], is_new=True))
         elif isinstance(before[name], Mapping) and isinstance(after[name], Mapping):
             found += differences(before[name], after[name], f"{field}.")
-        elif before[name] != after[name] or type(before[name]) is not type(after[name]):
+        elif _told(before[name]) != _told(after[name]):
             found.append(Difference(field, before[name], after[name]))
     return found
+
+
+def _told(value: object) -> str:
+    """What a value is for whoever reads it: to Python, true and 1 would be the same."""
+    return json.dumps(value, sort_keys=True, default=str)

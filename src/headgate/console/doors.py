@@ -4,18 +4,19 @@ import hmac
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote
 
-from starlette.datastructures import FormData
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headgate.console.rendering import rendered
 from headgate.console.signing_in import Operator, find_operator
 from headgate.safety.clock import Clock
-from headgate.store.interface import Store
+from headgate.store.interface import Store, StoreError
 
-__all__ = ["CSRF", "HEADERS", "Door", "Doors", "Visit", "VisitHandler", "guarded"]
+__all__ = ["CSRF", "HEADERS", "LONGEST_REASON", "Door", "Doors", "Threshold", "Visit", "VisitHandler", "refused"]
 
 CSRF: Final = "csrf"
 """The field of every form that proves it is one of ours."""
@@ -32,7 +33,10 @@ HEADERS: Final[Mapping[str, str]] = {
     "cache-control": "no-store",
 }
 
+LONGEST_REASON: Final = 500
 _LARGEST_FORM: Final = 4 * 2**20
+_MOST_FIELDS: Final = 2000
+_FORM: Final = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,12 @@ class Visit:
         """The one value of a field, or nothing."""
         values = self.form.get(name, [])
         return values[0] if values else ""
+
+    @property
+    def reason(self) -> str | None:
+        """Why something is done, which may be nothing; None if it is more than anybody reads."""
+        reason = self.said("reason").strip()
+        return reason if len(reason) <= LONGEST_REASON else None
 
 
 VisitHandler: TypeAlias = Callable[[Visit], Awaitable[Response]]
@@ -81,22 +91,23 @@ class Doors:
 
     def refusal(self, request: Request) -> Response | None:
         """Why a request is none of the console's own pages or its operator's; None if it may be."""
-        if not self.is_named(request):
-            return _refused(421, "This address is not the console's: open the link that was printed.")
         origin = request.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("host", "").lower():
-            return _refused(403, "This request comes from another page, so nothing was done.")
+        if origin is not None and origin.lower() != self._origin(request):
+            return refused(403, "This request comes from another page, so nothing was done.")
         if request.method != "GET" and origin is None:
-            return _refused(403, "This request does not say from which page it comes, so nothing was done.")
+            return refused(403, "This request does not say from which page it comes, so nothing was done.")
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             if origin is None and request.headers.get("sec-fetch-mode") == "navigate":
-                return guarded(rendered("elsewhere.html", status=403, path=_path(request)))
-            return _refused(403, "This request comes from another page, so nothing was done.")
+                return rendered("elsewhere.html", status=403, path=_path(request))
+            return refused(403, "This request comes from another page, so nothing was done.")
         return None
+
+    def _origin(self, request: Request) -> str:
+        return f"{'https' if self.is_secure else 'http'}://{_host(request)}"
 
     def is_named(self, request: Request) -> bool:
         """Whether a request is meant for the console: a page that rebinds its name to this address gets nothing."""
-        return request.headers.get("host", "").lower() in self.hosts
+        return _host(request) in self.hosts
 
     async def operator_of(self, request: Request) -> Operator | None:
         """Who has signed in, if anybody has."""
@@ -107,51 +118,88 @@ class Doors:
         """What answers a route: the handler, for somebody who has signed in and whose form is our own."""
 
         async def answer(request: Request) -> Response:
-            refused = self.refusal(request)
-            if refused is not None:
-                return refused
+            refusal = self.refusal(request)
+            if refusal is not None:
+                return refusal
             operator = await self.operator_of(request)
             if operator is None:
                 if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-                    return guarded(RedirectResponse("/sign-in", 303))
-                return _refused(401, "Sign in first: open the link that the server has printed.")
-            form: Mapping[str, list[str]] = {}
-            if request.method != "GET":
-                read = await _form(request)
-                if read is None:
-                    return _refused(413, "The form is too large, so nothing was done.")
-                if not hmac.compare_digest((read.get(CSRF) or [""])[0].encode(), operator.csrf.encode()):
-                    return _refused(403, "This form is not the console's own, or too old: reload the page and repeat.")
-                form = read
-            return guarded(await handler(Visit(request, operator, form)))
+                    return RedirectResponse("/sign-in", 303)
+                return refused(401, "Sign in first: open the link that the server has printed.")
+            form = {} if request.method == "GET" else await _form(request)
+            if isinstance(form, Response):
+                return form
+            if request.method != "GET" and not _is_own(form, operator):
+                return refused(403, "This form is not the console's own, or too old: reload the page and repeat.")
+            try:
+                return await handler(Visit(request, operator, form))
+            except StoreError as error:
+                return refused(503, f"{error}.")
 
         return answer
 
 
+class Threshold:
+    """What every request and answer passes, whatever is answered, and by whom.
+
+    Only what was meant for the console is answered at all, and no answer can be framed, read or kept by another page.
+    """
+
+    def __init__(self, app: ASGIApp, doors: Doors) -> None:
+        self._app = app
+        self._doors = doors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        app = self._app
+        if scope["type"] == "http" and not self._doors.is_named(Request(scope)):
+            app = refused(421, "This address is not the console's: open the link that was printed.")
+        await app(scope, receive, guarded)
+
+
+def refused(status: int, words: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A refusal in words, which tell nothing of the state."""
+    return PlainTextResponse(f"{words}\n", status, headers)
+
+
+def _host(request: Request) -> str:
+    return request.headers.get("host", "").lower()
+
+
 def _path(request: Request) -> str:
     """Where a link of the console's own leads to the same page."""
-    query = request.url.query
-    return f"/{request.url.path.lstrip('/')}" + (f"?{query}" if query else "")
+    path, query = str(request.scope["path"]), request.scope["query_string"].decode("latin-1")
+    return f"/{quote(path.lstrip('/'))}" + (f"?{query}" if query else "")
 
 
-async def _form(request: Request) -> Mapping[str, list[str]] | None:
-    """The fields of a form, or None if there is more of it than anybody types."""
+async def _form(request: Request) -> Mapping[str, list[str]] | Response:
+    """The fields of a form as the console's pages send them, or why it is none."""
     size = request.headers.get("content-length", "")
-    if not size.isdigit() or int(size) > _LARGEST_FORM:
-        return None
-    data: FormData = await request.form(max_files=0, max_fields=2000, max_part_size=_LARGEST_FORM)
+    if not (size.isascii() and size.isdigit()):
+        return refused(411, "This form does not say how large it is, so nothing was done.")
+    if len(size) > len(str(_LARGEST_FORM)) or int(size) > _LARGEST_FORM:
+        return refused(413, "The form is too large, so nothing was done.")
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+        return refused(415, "This is no form of the console, so nothing was done.")
+    text = (await request.body()).decode(errors="replace")
+    try:
+        said = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return refused(413, "The form has too many fields, so nothing was done.")
     fields: dict[str, list[str]] = {}
-    for name, value in data.multi_items():
-        fields.setdefault(name, []).append(str(value))
+    for name, value in said:
+        fields.setdefault(name, []).append(value)
     return fields
 
 
-def _refused(status: int, words: str) -> Response:
-    return guarded(PlainTextResponse(f"{words}\n", status))
-
-
-def guarded(response: Response) -> Response:
-    """A response that no other page can frame, read or keep."""
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
-    return response
+def _is_own(form: Mapping[str, list[str]], operator: Operator) -> bool:
+    [given, *_] = form.get(CSRF) or [""]
+    return hmac.compare_digest(given.encode(), operator.csrf.encode())

@@ -3,8 +3,9 @@
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Final
 
 from headgate.adapter.introspection import INTROSPECT
@@ -18,8 +19,11 @@ CONSOLE_CLIENT: Final = "headgate console"
 """Through which client operators call: their own requests are not counted among the others."""
 
 _MINUTES: Final = 60
-_BOUNDS_MS: Final = tuple(step * 10.0**size for size in range(-1, 4) for step in (1, 2, 5))
+_BOUNDS_MS: Final = tuple(step * 10.0**size for size in range(-1, 7) for step in (1, 2, 5))
+"""From a tenth of a millisecond to more than the hour that is shown."""
 _MOST_SESSIONS: Final = 100_000
+_MOST_OPEN: Final = 10_000
+"""Of how many requests it is known what they are, until they are answered; some never are."""
 _BYTES_A_TOKEN: Final = 4
 
 
@@ -36,14 +40,15 @@ class Minute:
 
 
 class Metrics:
-    """Listens to the engine. Only numbers are kept, and only of the last hour."""
+    """Listens to the engine. Only numbers are kept: of the last hour, and of what was saved since the start."""
 
     def __init__(self, saving: Saving | None = None, clock: Clock = time.time) -> None:
         self.saving = saving
         self._clock = clock
         self._minutes: dict[int, Minute] = {}
         self._sessions: set[str] = set()
-        self._asking: dict[str, None] = {}
+        self._discovering: dict[str, None] = {}
+        self._failing: dict[str, None] = {}
         self._discovery_bytes = 0
 
     def __call__(self, event: events.Event) -> None:
@@ -55,11 +60,11 @@ class Metrics:
                 if len(self._sessions) < _MOST_SESSIONS:
                     self._sessions.add(event.session_id)
             case events.Validated() if event.operation == INTROSPECT:
-                self._asking[event.request_id] = None
+                _remember(self._discovering, event.request_id)
             case events.Decided():
                 self._now().decisions[event.decision] += 1
             case events.Refused() | events.Failed():
-                self._now().errors += 1
+                _remember(self._failing, event.request_id)
             case events.Answered():
                 self._answered(event)
 
@@ -67,8 +72,11 @@ class Metrics:
         minute = self._now()
         minute.requests += 1
         minute.times[bisect_left(_BOUNDS_MS, event.duration_ms)] += 1
-        if event.request_id in self._asking:
-            del self._asking[event.request_id]
+        if event.request_id in self._failing:
+            del self._failing[event.request_id]
+            minute.errors += 1
+        if event.request_id in self._discovering:
+            del self._discovering[event.request_id]
             self._discovery_bytes += event.size
 
     def _now(self) -> Minute:
@@ -98,18 +106,17 @@ class Metrics:
         return self.saving.tokens * self.sessions - self._discovery_bytes // _BYTES_A_TOKEN
 
 
+def _remember(requests: dict[str, None], request_id: str) -> None:
+    requests[request_id] = None
+    if len(requests) > _MOST_OPEN:
+        del requests[next(iter(requests))]
+
+
 def percentile(minutes: Iterable[Minute], share: float) -> float | None:
     """The time in milliseconds within which this share of the requests was answered; None if there were none."""
     times = [sum(counts) for counts in zip(*(minute.times for minute in minutes), strict=True)]
-    return _within(times, share)
-
-
-def _within(times: Sequence[int], share: float) -> float | None:
-    wanted, seen = sum(times) * share, 0
+    wanted = sum(times) * share
     if not wanted:
         return None
-    for count, bound in zip(times, (*_BOUNDS_MS, _BOUNDS_MS[-1]), strict=True):
-        seen += count
-        if seen >= wanted:
-            return bound
-    return _BOUNDS_MS[-1]
+    within = (bound for bound, seen in zip(_BOUNDS_MS, accumulate(times), strict=False) if seen >= wanted)
+    return next(within, _BOUNDS_MS[-1])

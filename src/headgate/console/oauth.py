@@ -35,7 +35,10 @@ class OAuthError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """The provider, how it knows the console, and whom it may sign in: addresses or subjects, with ``*`` if need be."""
+    """The provider, how it knows the console, and whom it may sign in: addresses or subjects, with ``*`` if need be.
+
+    What has an ``@`` is an address: a subject that somebody chose to look like one is not let in by it.
+    """
 
     issuer: str
     client_id: str
@@ -49,8 +52,11 @@ class Provider:
     def admits(self, claims: Mapping[str, Any]) -> str | None:
         """The name of the person whom a token is about, if they may sign in. An address counts only if it is proved."""
         address = claims.get("email") if claims.get("email_verified") is True else None
-        names = [name for name in (address, claims.get("sub")) if isinstance(name, str) and name]
-        return next((name for name in names if any(fnmatchcase(name, one) for one in self.allowed)), None)
+        for name, is_address in ((address, True), (claims.get("sub"), False)):
+            fitting = (one for one in self.allowed if ("@" in one) is is_address)
+            if isinstance(name, str) and name and any(fnmatchcase(name, one) for one in fitting):
+                return name
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +98,14 @@ class SignInWithOAuth:
     async def back(self, secret: str, state: str, code: str) -> str:
         """Who has come back; an OAuthError if it is nobody who may sign in. Each way to the provider counts once."""
         record = await self._store.find(_KIND, _hash(secret))
-        is_ours = hmac.compare_digest(_hash(secret), state) and record is not None
-        if record is None or not is_ours or not await self._store.remove(_KIND, record.key):
+        if record is None or not _same(record.key, state) or not await self._store.remove(_KIND, record.key):
             raise OAuthError("This sign-in was not begun here, or is used up: begin again.")
         if record.expires_at is None or record.expires_at <= self._clock():
             raise OAuthError("This sign-in took too long: begin again.")
+        if not code:
+            raise OAuthError("The provider has not signed you in: begin again.")
         claims = await self._verifier.claims(await self._identity(code, str(record.value["verifier"])))
-        if claims is None or not hmac.compare_digest(str(claims.get("nonce")), str(record.value["nonce"])):
+        if claims is None or not _same(str(record.value["nonce"]), str(claims.get("nonce"))):
             raise OAuthError("What the provider says of you cannot be verified.")
         name = self._provider.admits(claims)
         if name is None:
@@ -137,6 +144,10 @@ class SignInWithOAuth:
 
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()
+
+
+def _same(ours: str, theirs: str) -> bool:
+    return hmac.compare_digest(ours.encode(), theirs.encode(errors="surrogateescape"))
 
 
 def _challenge(verifier: str) -> str:

@@ -5,8 +5,17 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from headgate.console.words import ago, caller_shown, json_shown, span, stamp, visible_lines, whole_json
-from headgate.protocol.visible import visible
+from headgate.console.words import (
+    ago,
+    caller_shown,
+    json_shown,
+    shown,
+    span,
+    stamp,
+    subject,
+    visible_lines,
+    whole_json,
+)
 
 __all__ = ["rendered"]
 
@@ -23,7 +32,8 @@ _TEMPLATES.filters.update(
     json=json_shown,
     span=span,
     stamp=stamp,
-    visible=visible,
+    subject=subject,
+    visible=shown,
     visible_lines=visible_lines,
     whole_json=whole_json,
 )

@@ -1,5 +1,6 @@
 """The console on a socket, beside whatever else the process serves."""
 
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,19 +8,23 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+import anyio
 import uvicorn
 
 from headgate.console.app import console_app
 from headgate.console.console import Console
 from headgate.console.doors import Doors
 from headgate.console.oauth import Provider, SignInWithOAuth
-from headgate.server.addresses import Address
+from headgate.server.addresses import Address, is_loopback
 from headgate.server.settings import SettingError
 
 __all__ = ["Place", "run_console"]
 
 _GRACE_SECONDS: Final = 1
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+_PORTS: Final = {"http": 80, "https": 443}
+"""Those that browsers leave out."""
+_HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f.:]*:[0-9a-f.:]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +42,22 @@ class Place:
                 raise SettingError(
                     f"A console on {address.netloc} needs --console-url, the https URL under which browsers reach it"
                 )
-            return cls(address, f"http://{address.netloc}")
-        parts = urlsplit(url)
-        is_safe = parts.scheme == "https" or (parts.scheme == "http" and address.is_loopback)
-        if not parts.hostname or not is_safe or parts.path.strip("/") or parts.query or parts.fragment:
+            url = f"http://{address.netloc}"
+        try:
+            origin = _origin(url)
+        except ValueError:
+            origin = ""
+        if not origin or not (origin.startswith("https:") or address.is_loopback):
             raise SettingError(f"--console-url '{url}' must be a URL such as https://console.example.org")
-        return cls(address, f"{parts.scheme}://{parts.netloc}")
+        return cls(address, origin)
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The names under which browsers may ask for it."""
-        own = {urlsplit(self.url).netloc.lower()}
-        if self.address.is_loopback:
-            own |= {f"{host}:{self.address.port}" for host in _LOOPBACK}
-        return frozenset(own)
+        """The names under which browsers may ask for it: that of its URL, and of this machine all that there are."""
+        parts = urlsplit(self.url)
+        if not is_loopback(parts.hostname or ""):
+            return frozenset({parts.netloc})
+        return frozenset({parts.netloc, *(_netloc(parts.scheme, host, parts.port) for host in _LOOPBACK)})
 
     @property
     def cookie(self) -> str:
@@ -58,6 +65,21 @@ class Place:
         if self.url.startswith("https:"):
             return "__Host-headgate_console"
         return f"headgate_console_{self.address.port}"
+
+
+def _origin(url: str) -> str:
+    """The origin of a URL that has nothing else, just as browsers write it; a ValueError if it is not one."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").encode("ascii" if "[" in parts.netloc else "idna").decode()
+    if parts.scheme not in _PORTS or not _HOST.fullmatch(host) or "@" in parts.netloc:
+        raise ValueError(url)
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise ValueError(url)
+    return f"{parts.scheme}://{_netloc(parts.scheme, f'[{host}]' if ':' in host else host, parts.port)}"
+
+
+def _netloc(scheme: str, host: str, port: int | None) -> str:
+    return host if port in (None, _PORTS[scheme]) else f"{host}:{port}"
 
 
 class _Uvicorn(uvicorn.Server):
@@ -76,7 +98,16 @@ async def run_console(console: Console, place: Place, sock: socket.socket, provi
         log_config=None,
         access_log=False,
         lifespan="off",
+        proxy_headers=False,
         server_header=False,
+        ws="none",
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    await _Uvicorn(config).serve(sockets=[sock])
+    web = _Uvicorn(config)
+    try:
+        await web.serve(sockets=[sock])
+    finally:
+        console.closing.set()
+        if web.started:
+            with anyio.CancelScope(shield=True):
+                await web.shutdown(sockets=[sock])

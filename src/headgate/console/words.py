@@ -2,15 +2,30 @@
 
 import json
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from headgate.protocol.visible import visible
 from headgate.safety.searching import caller_parts
+from headgate.store.audit import Entry
 
-__all__ = ["ago", "caller_shown", "json_shown", "span", "stamp", "visible_lines", "whole_json"]
+__all__ = [
+    "ago",
+    "caller_shown",
+    "json_shown",
+    "shown",
+    "span",
+    "stamp",
+    "subject",
+    "typed_json",
+    "visible_lines",
+    "whole_json",
+]
 
 _UNITS: Final = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _LONGEST_SHOWN: Final = 20_000
+_EARLIEST: Final = 0
+_LATEST: Final = 253_402_300_799
+"""The last second that has a date of four digits for its year."""
 
 
 def span(seconds: float) -> str:
@@ -20,17 +35,36 @@ def span(seconds: float) -> str:
     return f"{whole // length} {unit}"
 
 
-def ago(at: float, now: float) -> str:
+# Whoever tampers with a row of the audit may put any type into it, and must not keep others from looking.
+
+
+def ago(at: object, now: float) -> str:
     """How long something is past, or how soon it comes."""
+    if not isinstance(at, int | float) or not _EARLIEST <= at <= _LATEST:
+        return shown(at)
     return f"{span(now - at)} ago" if at <= now else f"in {span(at - now)}"
 
 
-def stamp(at: float) -> str:
+def stamp(at: object) -> str:
     """A moment, as machines read it and persons can."""
+    if not isinstance(at, int | float) or not _EARLIEST <= at <= _LATEST:
+        return shown(at)
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def caller_shown(caller: str) -> str:
+def shown(value: object) -> str:
+    """A text in which nothing is invisible, whatever it should have been."""
+    return visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+
+
+def subject(entry: Entry) -> str:
+    """What a row of the audit is about, in a word or two."""
+    details: object = entry.details
+    agent = details.get("agent", "") if isinstance(details, dict) else ""
+    return shown(entry.operation or agent)
+
+
+def caller_shown(caller: object) -> str:
     """Who called, and through which client."""
     return visible(" via ".join(caller_parts(caller)))
 
@@ -51,3 +85,18 @@ def json_shown(value: object) -> str:
     if len(lines) <= _LONGEST_SHOWN:
         return lines
     return f"{lines[:_LONGEST_SHOWN]}\n… NOT ALL IS SHOWN: these are {_LONGEST_SHOWN:,} of {len(lines):,} characters."
+
+
+def typed_json(text: str) -> Any:
+    """The value that somebody has typed as JSON; a ValueError that says where it is none."""
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"look into line {error.lineno}, column {error.colno}") from None
+    except (ValueError, RecursionError):
+        raise ValueError("it has a number that is none, or is too deep") from None
+
+
+def _no_number(word: str) -> object:
+    """Python would read NaN and Infinity."""
+    raise ValueError(word)

@@ -1,14 +1,17 @@
 """Agents: what they are doing, step by step, what holds them up, and how a person lifts a block or ends it all."""
 
+from typing import Final
 from urllib.parse import quote
 
 from starlette.responses import RedirectResponse, Response
 
 from headgate.console.console import Console
-from headgate.console.doors import Door, Visit
+from headgate.console.doors import LONGEST_REASON, Door, Visit
 from headgate.safety.loop.persons import agents, end_execution, find_agent, override
 
 __all__ = ["doors"]
+
+_NO_REASON: Final = f"Say why, in up to {LONGEST_REASON} characters: nothing was changed."
 
 
 def doors(console: Console) -> list[Door]:
@@ -24,18 +27,18 @@ def doors(console: Console) -> list[Door]:
         return await console.page(visit, "agent.html", status=status, agent=agent, said=said)
 
     async def lift(visit: Visit) -> Response:
-        name, reason = visit.said("name"), visit.said("reason").strip()
+        name, reason = visit.said("name"), visit.reason
         if not reason:
-            return await show_one(visit, name=name, said="Say why: nothing was changed.", status=422)
+            return await show_one(visit, name=name, said=_NO_REASON, status=422)
         if not await override(console.store, name, visit.operator.name, reason, console.clock):
             said = "The agent is not blocked, so nothing was changed."
             return await show_one(visit, name=name, said=said, status=409)
         return _to(name)
 
     async def end(visit: Visit) -> Response:
-        name, reason = visit.said("name"), visit.said("reason").strip()
+        name, reason = visit.said("name"), visit.reason
         if not reason:
-            return await show_one(visit, name=name, said="Say why: nothing was changed.", status=422)
+            return await show_one(visit, name=name, said=_NO_REASON, status=422)
         if not await end_execution(console.store, name, visit.operator.name, reason, console.clock):
             said = "The agent executes nothing, so nothing was changed."
             return await show_one(visit, name=name, said=said, status=409)

@@ -1,17 +1,18 @@
 """What waits for a person: in full, and to be approved, changed, refused, or approved together with others."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from headgate.adapter.masking import MASK
-from headgate.adapter.operations import DRY_RUN
+from headgate.adapter.masking import MASK, masked
+from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.console.console import Console
 from headgate.console.differences import Difference, differences
-from headgate.console.doors import Door, Visit
+from headgate.console.doors import LONGEST_REASON, Door, Visit
+from headgate.console.words import caller_shown, typed_json, whole_json
+from headgate.engine.pipeline import Engine
 from headgate.protocol.errors import AqlError
 from headgate.safety.approvals import approve, approve_changed, turn_down, waiting
 from headgate.safety.grants import APPROVAL, GRANT, Grant, Purpose
@@ -50,9 +51,9 @@ class _Approvals:
         self._store = console.store
         self._clock = console.clock
 
-    async def show_all(self, visit: Visit, *, said: str = "") -> Response:
+    async def show_all(self, visit: Visit, *, said: str = "", status: int = 200) -> Response:
         grants = await waiting(self._store, self._clock())
-        return await self._console.page(visit, "approvals.html", grants=grants, said=said)
+        return await self._console.page(visit, "approvals.html", status=status, grants=grants, said=said)
 
     async def show_one(self, visit: Visit) -> Response:
         return await self._page(visit)
@@ -62,7 +63,10 @@ class _Approvals:
         return await self._decided(visit, "" if done else "It waits no longer, so nothing was approved.")
 
     async def refuse(self, visit: Visit) -> Response:
-        done = await turn_down(self._store, _id(visit), visit.operator.name, self._clock, visit.said("reason").strip())
+        if visit.reason is None:
+            said = f"Say why in up to {LONGEST_REASON} characters: nothing was refused."
+            return await self._page(visit, said=said, status=422)
+        done = await turn_down(self._store, _id(visit), visit.operator.name, self._clock, visit.reason)
         return await self._decided(visit, "" if done else "It waits no longer, so nothing was refused.")
 
     async def _decided(self, visit: Visit, failed: str) -> Response:
@@ -87,33 +91,46 @@ class _Approvals:
 
     def _changed(self, grant: Grant, text: str) -> Mapping[str, object]:
         """The parameters that a person has written, as the server would take them; a ValueError if it would not."""
-        if self._console.engine is None or not _can_be_changed(grant):
+        found = self._found(grant)
+        if found is None or _holds_masks(grant.params):
             raise ValueError("This call can only be approved or refused as it is.")
+        engine, operation = found
         try:
-            params: object = json.loads(text)
+            params: object = typed_json(text)
         except ValueError as error:
             raise ValueError(f"The parameters are not JSON: {error}.") from None
         if not isinstance(params, dict):
             raise ValueError("The parameters must be a JSON object: { … }.")  # noqa: TRY004  (a person's mistake)
-        if _holds_masks(params):
-            raise ValueError(f"A value that is hidden as {MASK} cannot stay as it is: type the value that is meant.")
         try:
-            return self._console.engine.checked(grant.binding.operation, params)
+            given = engine.checked(operation.name, params)
         except AqlError as error:
             raise ValueError(f"{error.error.message}.") from None
+        if masked(operation, given) != given:
+            raise ValueError("A value that must stay hidden cannot be given here, where others could read it.")
+        return given
 
     async def reveal(self, visit: Visit) -> Response:
         token = await show_token(self._store, _id(visit), visit.operator.name, self._clock)
-        return await self._page(visit, token=token or "")
+        if token is None:
+            return await self._page(visit, said="It waits no longer: there is no token.", status=409)
+        return await self._page(visit, token=token)
 
     async def decide_several(self, visit: Visit) -> Response:
         chosen = list(dict.fromkeys(visit.form.get("id", [])))
         decide, word = (turn_down, "refused") if visit.said("refuse") else (approve, "approved")
         if not chosen:
-            return await self.show_all(visit, said=f"Nothing was chosen, so nothing was {word}.")
+            return await self.show_all(visit, said=f"Nothing was chosen, so nothing was {word}.", status=422)
         done = [bool(await decide(self._store, one, visit.operator.name, self._clock)) for one in chosen]
         late = "" if all(done) else f" {done.count(False)} waited no longer."
-        return await self.show_all(visit, said=f"{done.count(True)} {word}.{late}")
+        return await self.show_all(visit, said=f"{done.count(True)} {word}.{late}", status=200 if any(done) else 409)
+
+    def _found(self, grant: Grant) -> tuple[Engine, Operation] | None:
+        """The operation that somebody wants to call, if it is one of the engine beside the console, and no report."""
+        engine, name = self._console.engine, grant.binding.operation
+        if engine is None or engine.adapter.name != grant.binding.adapter or name == RECORD_STEP:
+            return None
+        operation = engine.introspector.operations.get(name) if grant.purpose is Purpose.CONFIRMATION else None
+        return (engine, operation) if operation else None
 
     async def _grant(self, visit: Visit) -> Grant | None:
         record = await self._store.find(GRANT, _id(visit).removeprefix(APPROVAL))
@@ -136,18 +153,18 @@ class _Approvals:
             state=_state(grant, now),
             said=said,
             token=token,
-            draft=json.dumps(grant.params, indent=2, ensure_ascii=False) if draft is None else draft,
-            can_be_changed=waits and self._console.engine is not None and _can_be_changed(grant),
+            draft=whole_json(grant.params) if draft is None else draft,
+            can_be_changed=waits and self._found(grant) is not None and not _holds_masks(grant.params),
             effect=await self._effect(visit, grant) if waits and not visit.is_refresh else None,
         )
 
     async def _effect(self, visit: Visit, grant: Grant) -> Effect | None:
         """What the call would do, by a dry run; None where nothing could try."""
-        engine = self._console.engine
-        operation = engine.introspector.operations.get(grant.binding.operation) if engine else None
-        if engine is None or operation is None or not _can_be_changed(grant) or operation.category.read_only:
+        found = self._found(grant)
+        if found is None:
             return None
-        if grant.binding.adapter != engine.adapter.name:
+        _, operation = found
+        if operation.category.read_only or operation.tries_nothing or operation.parameter(DRY_RUN) is None:
             return None
         if _holds_masks(grant.params):
             return Effect("Nothing was tried: some of the values are hidden.")
@@ -176,10 +193,6 @@ def _id(visit: Visit) -> str:
     return str(visit.request.path_params["id"])
 
 
-def _can_be_changed(grant: Grant) -> bool:
-    return grant.purpose is Purpose.CONFIRMATION and grant.binding.operation != RECORD_STEP
-
-
 def _holds_masks(value: object) -> bool:
     if isinstance(value, Mapping):
         return any(_holds_masks(child) for child in value.values())
@@ -199,7 +212,7 @@ def _state(grant: Grant, now: float) -> str:
     if grant.revoked_at is not None:
         return "withdrawn"
     if grant.consumed_at is not None:
-        return f"approved by {grant.approved_by}, and used"
+        return f"approved by {caller_shown(grant.approved_by)}, and used"
     if grant.approved_at is not None:
-        return f"approved by {grant.approved_by}"
+        return f"approved by {caller_shown(grant.approved_by)}"
     return "waits" if grant.expires_at > now else "refused: nobody approved in time"

@@ -34,7 +34,9 @@ def doors(console: Console) -> list[Door]:
 
     async def show_its_code(visit: Visit) -> Response:
         code = await show_code(console.store, _id(visit), "console", visit.operator.name, console.clock)
-        return await show_one(visit, code=code or "", said="" if code else "It waits no longer: there is no code.")
+        if code is None:
+            return await show_one(visit, said="It waits no longer: there is no code.", status=409)
+        return await show_one(visit, code=code)
 
     async def verify(visit: Visit) -> Response:
         caller = console.caller(visit)

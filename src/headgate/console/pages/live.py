@@ -32,18 +32,21 @@ def doors(console: Console) -> list[Door]:
 
 
 async def _news(console: Console, visit: Visit) -> AsyncIterator[ServerSentEvent]:
-    """An event whenever something has changed; requests count as a change, but not each of them at once."""
-    before, looks, requests = "", 0, -1
-    while await is_signed_in(console.store, visit.operator, console.clock):
+    """An event whenever something has changed; requests count as a change, but not each of them at once.
+
+    The first comes at once: something may have changed since the page was made, or while nobody was connected.
+    """
+    before, looks, requests = "", 0, 0
+    while not console.closing.is_set() and await is_signed_in(console.store, visit.operator, console.clock):
         state = await _state(console)
         looks += 1
         counted = sum(minute.requests for minute in console.metrics.minutes()) if console.metrics else 0
         is_due = looks % _LOOKS_BETWEEN_CHARTS == 0 and counted != requests
         if state != before or is_due:
-            if before:
-                yield ServerSentEvent(data=state, event="changed")
+            yield ServerSentEvent(data=state, event="changed")
             before, requests = state, counted
-        await anyio.sleep(_SECONDS_BETWEEN_LOOKS)
+        with anyio.move_on_after(_SECONDS_BETWEEN_LOOKS):
+            await console.closing.wait()
 
 
 async def _state(console: Console) -> str:

@@ -1,20 +1,22 @@
 """The operations of the server: found, described, and tried with a form that is made from what introspection says."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
 from starlette.responses import Response
 
 from headgate.adapter.introspection import CONFIRMATION_TOKEN, INTROSPECT
+from headgate.adapter.masking import masked
 from headgate.console.console import Console
 from headgate.console.doors import Door, Visit
+from headgate.console.words import typed_json
 
 __all__ = ["doors"]
 
 _PREFIX: Final = "param."
-_LARGEST_ANSWER: Final = 200_000
+_PLAIN: Final = {"string": "text", "integer": "number", "number": "number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class Field:
     """text, number, choice, or json for whatever has an inside."""
     description: str
     required: bool
-    choices: tuple[str, ...]
+    choices: Mapping[str, object]
+    """What may be chosen, and the value that is meant by it."""
     value: str
     hidden: bool
 
@@ -72,7 +75,8 @@ class _Operations:
         if token:
             request["_confirmation"] = token
         answer = await self._console.call(visit, request)
-        return await self._page(visit, typed=typed, request=request, answer=answer)
+        told = {**request, "params": masked(engine.introspector.operations[name], params)}
+        return await self._page(visit, typed=typed, request=told, answer=answer)
 
     async def _page(
         self,
@@ -113,7 +117,9 @@ class _Operations:
 
     async def _introspected(self, visit: Visit, params: Mapping[str, object]) -> dict[str, Any] | None:
         answer = await self._console.call(visit, {"operation": INTROSPECT, "params": params})
-        return answer["data"] if answer and answer.get("success") else None
+        if answer is None:
+            return None
+        return answer["data"] if answer.get("success") else {}
 
 
 def _name(visit: Visit) -> str:
@@ -121,41 +127,67 @@ def _name(visit: Visit) -> str:
 
 
 def _listed(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = data.get("operations") or data.get("results") or data.get("items") or []
-    return [one for one in found if isinstance(one, Mapping)]
+    return [one for one in data.get("operations", ()) if isinstance(one, Mapping)]
 
 
 def _field(parameter: Mapping[str, Any], typed: Mapping[str, str]) -> Field:
     name = str(parameter["name"])
-    said = parameter.get("type")
-    choices = tuple(str(one) for one in parameter.get("enum") or () if one is not None)
-    if said == "boolean":
-        choices = ("true", "false")
-    kind = "choice" if choices else {"string": "text", "integer": "number", "number": "number"}.get(str(said), "json")
+    words = [word for word in str(parameter.get("type")).split(" | ") if word != "null"]
+    values = (True, False) if words == ["boolean"] else parameter.get("enum") or ()
+    choices = {_text(value): value for value in values if value is not None}
     default = parameter.get("default")
-    shown = "" if default is None else default if isinstance(default, str) else orjson.dumps(default).decode()
+    is_needed = bool(parameter.get("required"))
     return Field(
         name=name,
-        kind=kind,
+        kind="choice" if choices else _kind(words),
         description=str(parameter.get("description") or ""),
-        required=bool(parameter.get("required")),
+        required=is_needed,
         choices=choices,
-        value=typed.get(name, "" if choices else shown if parameter.get("required") else ""),
+        value=typed.get(name, "" if default is None or not is_needed else _text(default)),
         hidden=bool(parameter.get("sensitive")),
     )
 
 
+def _kind(words: list[str]) -> str:
+    """How a value of these types is typed; a number may stand as it is where a text may."""
+    kinds = {_PLAIN.get(word, "json") for word in words}
+    if "json" in kinds:
+        return "json"
+    return "text" if "text" in kinds else "number"
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _read(field: Field, text: str) -> object:
     """What somebody has typed, as a value; a ValueError that says what is wrong with it."""
-    if field.kind == "text":
-        return text
-    if field.kind == "choice" and text not in ("true", "false"):
-        return text
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        if field.kind == "number":
-            raise ValueError(f"'{field.name}' must be a number.") from None
-        if text[:1] not in '{["' and not text[:1].isdigit():
+    match field.kind:
+        case "text":
             return text
-        raise ValueError(f"'{field.name}' must be JSON, such as {{\"a\": 1}} or [1, 2].") from None
+        case "choice":
+            return field.choices.get(text, text)
+        case "number":
+            return _number(field, text)
+        case _:
+            return _inside(field, text)
+
+
+def _number(field: Field, text: str) -> int | float:
+    try:
+        value = typed_json(text)
+    except ValueError:
+        value = None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"'{field.name}' must be a number.")  # noqa: TRY004  (a person's mistake)
+    return value
+
+
+def _inside(field: Field, text: str) -> object:
+    """JSON; or a text, if it does not even look like JSON."""
+    try:
+        return typed_json(text)
+    except ValueError as error:
+        if text.lstrip()[:1] in ("{", "[", '"'):
+            raise ValueError(f"'{field.name}' must be JSON, such as {{\"a\": 1}} or [1, 2]: {error}.") from None
+        return text
