@@ -88,14 +88,20 @@ class Break:
     reason: str
 
 
-def chained(entry: Entry, head: Head, key: bytes = b"") -> Row:
-    """The entry as the next row after a place in the chain. With a key, nobody without it can make one."""
+def chained(entry: Entry, head: Head, key: bytes = b"", text: str | None = None) -> Row:
+    """The entry as the next row after a place in the chain. With a key, nobody without it can make one.
+
+    ``text`` is its canonical form, if that is known already.
+    """
     number = head.number + 1
-    return Row(number, entry, head.digest, _digest(number, entry, head.digest, key))
+    return Row(number, entry, head.digest, _digest(number, entry, head.digest, key, text))
 
 
-def _digest(number: int, entry: Entry, previous: str, key: bytes) -> str:
-    text = canonical([number, previous, {name: getattr(entry, name) for name in _FIELDS}])
+def _digest(number: int, entry: Entry, previous: str, key: bytes, known: str | None = None) -> str:
+    if known is None:
+        text = canonical([number, previous, {name: getattr(entry, name) for name in _FIELDS}])
+    else:
+        text = b"%b,%b]" % (canonical([number, previous])[:-1], known.encode())
     return hmac.new(key, text, hashlib.sha256).hexdigest() if key else hashlib.sha256(text).hexdigest()
 
 

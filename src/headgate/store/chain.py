@@ -62,7 +62,7 @@ def append(transaction: Transaction, entries: Sequence[tuple[Entry, str]], key: 
     head = end(transaction, "head")
     rows = []
     for entry, text in entries:
-        row = chained(entry, head, key)
+        row = chained(entry, head, key, text)
         rows.append({"number": row.number, "previous": row.previous, "digest": row.digest, "entry": text})
         head = row.head
     transaction.change_each(_ADD, rows)

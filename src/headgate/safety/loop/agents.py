@@ -1,7 +1,7 @@
 """Agents as the loop knows them: what they are executing, what holds them up, and who they are. Pure values."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, NamedTuple
 
 from headgate.protocol.autonomy import Notification, NotificationType, Tolerance
@@ -53,7 +53,8 @@ SHOWN: Final = 500
 """How much of what an agent says is kept and shown."""
 
 LONGEST_NAME: Final = 200
-_KEPT_STEPS: Final = 30
+_KEPT_STEPS: Final = 20
+"""As many as the evaluation looks back at: all of them are written again with each step."""
 _KEPT_PARTIES: Final = 200
 _KEPT_NOTES: Final = 100
 _KEPT_SECONDS: Final = 30 * 86400.0
@@ -118,23 +119,34 @@ class Execution:
     steps: int = 0
     taken: int = 0
     """How many steps since a person last acted."""
-    recent: tuple[Step, ...] = ()
+    log: tuple[Sequence[Any], ...] = ()
+    """The last steps as they are kept, each a list of a step's fields. Few look at more than two of these."""
+
+    @property
+    def recent(self) -> tuple[Step, ...]:
+        """The last steps."""
+        return tuple(map(_step, self.log))
+
+    @property
+    def last(self) -> Step | None:
+        """The last step."""
+        return _step(self.log[-1]) if self.log else None
 
     @property
     def history(self) -> History:
         """What the evaluation looks back at."""
-        return History(self.taken, tuple(PastStep(step.digest, step.score) for step in self.recent))
+        return History(self.taken, tuple(PastStep(step[_DIGEST], step[_SCORE]) for step in self.log))
 
     def value(self) -> dict[str, object]:
         """The execution as JSON, which is written with every step and so by hand."""
-        own = asdict(self.own)
-        return {**{name: getattr(self, name) for name in _PLAIN_OF_EXECUTION}, "own": own, "recent": self.recent}
+        own = {name: getattr(self.own, name) for name in _OWN}
+        return {**{name: getattr(self, name) for name in _PLAIN_OF_EXECUTION}, "own": own, "recent": self.log}
 
     def with_step(self, step: Step) -> "Execution":
         """One step further."""
-        recent = (*self.recent, step)[-_KEPT_STEPS:]
+        log = (*self.log, step)[-_KEPT_STEPS:]
         went_on = step.way is Way.CONTINUE
-        return replace(self, steps=self.steps + 1, taken=self.taken + went_on, recent=recent)
+        return replace(self, steps=self.steps + 1, taken=self.taken + went_on, log=log)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +275,8 @@ class Agent:
 
 _PLAIN: Final = ("key", "name", "refused", "waiting", "marks", "seen_at")
 _PLAIN_OF_EXECUTION: Final = ("id", "task", "adapter", "started_at", "caller", "marks", "steps", "taken")
+_OWN: Final = tuple(one.name for one in fields(Tightening))
+_DIGEST, _SCORE = Step._fields.index("digest"), Step._fields.index("score")
 
 
 def _made(kind: type[Any], value: Mapping[str, Any] | None) -> Any:
@@ -272,10 +286,14 @@ def _made(kind: type[Any], value: Mapping[str, Any] | None) -> Any:
 def _execution(value: Mapping[str, Any] | None) -> Execution | None:
     if not value:
         return None
-    recent = (Step(*step)._replace(way=Way(step[4]), factors=tuple(step[5])) for step in value["recent"])
-    return Execution(
-        **{**value, "marks": tuple(value["marks"]), "own": _tightening(value["own"]), "recent": tuple(recent)}
-    )
+    plain = {name: value[name] for name in _PLAIN_OF_EXECUTION}
+    plain["marks"] = tuple(value["marks"])
+    return Execution(**plain, own=_tightening(value["own"]), log=tuple(value["recent"]))
+
+
+def _step(kept: Sequence[Any]) -> Step:
+    step = Step(*kept)
+    return step._replace(way=Way(step.way), factors=tuple(step.factors))
 
 
 def _tightening(value: Mapping[str, Any]) -> Tightening:

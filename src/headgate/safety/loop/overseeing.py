@@ -96,8 +96,8 @@ class Overseer:
 
 def _has_reported(agent: Agent, operation: str) -> bool:
     """Whether the last thing that an agent has reported, and may do, names an operation."""
-    steps = agent.execution.recent if agent.execution else ()
-    return bool(steps) and steps[-1].way is Way.CONTINUE and _name(operation).search(folded(steps[-1].hint)) is not None
+    step = agent.execution.last if agent.execution else None
+    return step is not None and step.way is Way.CONTINUE and _name(operation).search(folded(step.hint)) is not None
 
 
 @lru_cache(maxsize=1024)

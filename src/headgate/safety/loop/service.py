@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from headgate.adapter.context import Caller
 from headgate.protocol.autonomy import Directive, LoopMode, Scorer, Tier, Tolerance
@@ -43,6 +43,9 @@ from headgate.store.interface import Store
 from headgate.store.records import Record
 
 __all__ = ["Announce", "SafetyLoop", "nobody"]
+
+_AT_ONCE: Final = 50
+"""How many blocked agents are looked up at once: there are few, and each step asks for them."""
 
 Announce: TypeAlias = Callable[[Challenge], Awaitable[None]]
 """Tells persons, through channels of their own, that something waits to be verified."""
@@ -186,7 +189,11 @@ class SafetyLoop:
         return agent
 
     async def _blocked_beside(self, agent: Agent) -> tuple[Agent, ...]:
-        others = [Agent.read(record) for record in await self.store.list(AGENT, owner=BLOCKED)]
+        others: list[Agent] = []
+        after = ""
+        while records := await self.store.list(AGENT, owner=BLOCKED, after=after, first=_AT_ONCE):
+            others += (Agent.read(record) for record in records)
+            after = records[-1].key
         return tuple(one for one in others if one.key != agent.key)
 
     # executions

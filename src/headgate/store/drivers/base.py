@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 
@@ -79,6 +80,10 @@ class Driver(Protocol):
         """What the work gives: kept if it returns, undone if it raises. What only reads may be run twice."""
         ...
 
+    async def glance(self, work: Callable[[Transaction], T]) -> T:
+        """What the work gives that reads a few rows by an index, and nothing else."""
+        ...
+
     async def close(self) -> None:
         """Wait for what is running, and let go of files and connections."""
         ...
@@ -86,22 +91,53 @@ class Driver(Protocol):
 
 async def in_thread(executor: Executor, function: Callable[[], T]) -> T:
     """What the function gives, from another thread; a task that is cancelled meanwhile waits for its end."""
-    future = asyncio.get_running_loop().run_in_executor(executor, function)
+    answer: _Answer[T] = _Answer(asyncio.get_running_loop())
+    executor.submit(answer.find, function)
     with anyio.CancelScope(shield=True):
-        await _until_done(future)
-    return future.result()
+        await answer.there()
+    return answer.result()
 
 
-async def _until_done(future: asyncio.Future[Any]) -> None:
-    cancelled = None
-    while not future.done():
+class _Answer(Generic[T]):
+    """What another thread will have found. It costs half of what the futures of executors do."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._waiter = loop.create_future()
+        self._is_there = False
+        self._found: list[T] = []
+        self._error: BaseException | None = None
+
+    def find(self, function: Callable[[], T]) -> None:
+        """In the other thread: find it, and tell whoever waits."""
         try:
-            await asyncio.wait({future})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        future.exception()  # seen: nobody is left to hear of it
-        raise cancelled
+            self._found = [function()]
+        except BaseException as error:  # noqa: BLE001  # raised by whoever asks for the result
+            self._error = error
+        with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._tell)
+
+    def _tell(self) -> None:
+        self._is_there = True
+        if not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def there(self) -> None:
+        """Wait for it, however often the task is cancelled; then it is."""
+        cancelled = None
+        while not self._is_there:
+            try:
+                await self._waiter
+            except asyncio.CancelledError as error:
+                cancelled, self._waiter = error, self._loop.create_future()
+        if cancelled is not None:
+            raise cancelled
+
+    def result(self) -> T:
+        """What was found or raised."""
+        if self._error is not None:
+            raise self._error
+        return self._found[0]
 
 
 def one_line(error: BaseException) -> str:

@@ -181,6 +181,10 @@ class PostgresqlDriver:
             raise StoreError(f"{self.where} was closed")
         return await in_thread(self._threads, lambda: self._run(work, writes))
 
+    async def glance(self, work: Callable[[Transaction], T]) -> T:
+        """Do the reading as any other."""
+        return await self.run(work, writes=False)
+
     async def close(self) -> None:
         """Wait for what is running, and leave the server."""
         if not self._is_closed:

@@ -5,6 +5,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, Generic, TypeVar
@@ -176,6 +177,10 @@ class MemoryDriver:
         connection.transact(lambda transaction: prepare(transaction, self.where), True)
         return connection
 
+    async def glance(self, work: Callable[[Transaction], T]) -> T:
+        """Do the reading at once."""
+        return await self.run(work, writes=False)
+
     async def close(self) -> None:
         """Forget everything."""
         self._is_closed = True
@@ -215,10 +220,11 @@ class _Job(Generic[T]):
 
 
 class SqliteDriver:
-    """A file, made if it is not there, whose one connection lives in a thread of its own.
+    """A file, made if it is not there, whose connection lives in a thread of its own.
 
     Changes that come while another one is being written to the disk are then written with one commit. Each is still
-    kept or undone by itself, and nobody hears of it before the disk has it.
+    kept or undone by itself, and nobody hears of it before the disk has it. Where only a little is read, the thread
+    would take longer to be asked than to answer: a second connection reads it on the event loop, and never waits.
     """
 
     def __init__(self, path: Path, *, makes_folder: bool = False) -> None:
@@ -228,6 +234,7 @@ class SqliteDriver:
         self._thread = ThreadPoolExecutor(1, "headgate-store")
         self._waiting: deque[_Job[Any]] = deque()
         self._connection: _Connection | None = None
+        self._reader: _Connection | None = None
         self._is_closed = False
 
     async def run(self, work: Callable[[Transaction], T], *, writes: bool = True) -> T:
@@ -237,6 +244,13 @@ class SqliteDriver:
         job = _Job(work, writes)
         self._waiting.append(job)
         return await in_thread(self._thread, lambda: self._result(job))
+
+    async def glance(self, work: Callable[[Transaction], T]) -> T:
+        """Do the reading at once, or where that fails, in the thread, which has patience and words for it."""
+        if self._reader is not None and not self._is_closed:
+            with suppress(*_FAILURES):
+                return work(self._reader)
+        return await self.run(work, writes=False)
 
     def _result(self, job: _Job[T]) -> T:
         while not job.is_done:
@@ -265,9 +279,10 @@ class SqliteDriver:
             self._thread.shutdown()
 
     def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        for connection in (self._reader, self._connection):
+            if connection is not None:
+                connection.close()
+        self._reader = self._connection = None
 
     def _opened(self) -> _Connection:
         self._make_file()
@@ -283,7 +298,15 @@ class SqliteDriver:
             connection.close()
             raise
         self._connection = connection
+        self._reader = self._opened_for_reading()
         return connection
+
+    def _opened_for_reading(self) -> _Connection | None:
+        with suppress(sqlite3.Error):
+            raw = sqlite3.connect(self._path, isolation_level=None, timeout=0, check_same_thread=False)
+            raw.execute("PRAGMA query_only = ON")
+            return _Connection(raw, self.where)
+        return None
 
     def _make_file(self) -> None:
         """Make what is missing, closed to other users. SQLite would only say that it cannot open the file."""
