@@ -77,7 +77,7 @@ def refusal(file: Path) -> str:
         pytest.param(
             b'[policy.policy]\ndefault = "deny"',
             "key 'policy': there is no such key; known are trust, default, rule, danger, confirmation, escalation, "
-            "api_limit, quota, cost, audit",
+            "api_limit, quota, cost, audit, autonomy",
             id="a policy in the policy",
         ),
     ],

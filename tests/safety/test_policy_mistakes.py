@@ -8,7 +8,7 @@ RULE = '[[rule]]\nname = "r"\ndecision = "confirm"\n'
 RULE_KEYS = (
     "name, decision, operations, categories, sources, callers, when, affected_rows, confirm, remember, reason, optional"
 )
-TOP_KEYS = "trust, default, rule, danger, confirmation, escalation, api_limit, quota, cost, audit"
+TOP_KEYS = "trust, default, rule, danger, confirmation, escalation, api_limit, quota, cost, audit, autonomy"
 OPERATORS = "eq, ne, in, not_in, gt, gte, lt, lte, matches or present"
 
 
