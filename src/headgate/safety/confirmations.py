@@ -174,8 +174,9 @@ class Confirmations:
             for grant in await grants_of(self.store, self.adapter)
             if (grant.binding, grant.purpose, grant.lifts) == (binding, purpose, lifts) and grant.expires_at > now
         ]
-        if any(grant.turned_down_by is not None for grant in same):
-            raise turned_down()
+        refused = next((grant for grant in same if grant.turned_down_by is not None), None)
+        if refused is not None:
+            raise turned_down(refused)
         replaced = next((grant for grant in same if grant.replaced_by), None)
         if replaced is not None:
             raise changed(replaced)

@@ -245,7 +245,7 @@ def refusal_of(
     token = {"token": quoted(presented.text, "")[1:-1]}
     is_right = presented.opens(grant)
     if grant is not None and is_right and _is_callers(grant, wanted) and grant.turned_down_by is not None:
-        error = turned_down().error
+        error = turned_down(grant).error
         return Refusal(error.code, error.message, error.details or {})
     if grant is not None and is_right and _is_callers(grant, wanted) and grant.replaced_by:
         error = changed(grant).error
@@ -262,9 +262,10 @@ def refusal_of(
     return _not_for_this(grant, wanted, who, token) or _not_yet(grant, token, now)
 
 
-def turned_down() -> AqlError:
-    """The answer to a call that a person does not want."""
-    return Denied("a person turned this call down")
+def turned_down(grant: Grant) -> AqlError:
+    """The answer to a call that a person does not want, and why not, if they said so."""
+    because = {"because": grant.turned_down_because} if grant.turned_down_because else {}
+    return Denied("a person turned this call down", **because)
 
 
 def changed(grant: Grant) -> AqlError:
