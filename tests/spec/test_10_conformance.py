@@ -21,6 +21,7 @@ PROTOCOL_FIELDS = {
 CAPABILITIES = {
     *("batch", "field_selection", "aggregations", "computed_fields", "pagination"),
     *("relationship_queries", "warnings", "confirmation", "dangerous_operations"),
+    "execution_safety_loop",
 }
 WARNINGS = {
     *("RATE_LIMIT_QUOTA_WARNING", "DEPRECATION_WARNING", "VALIDATION_TRUNCATED_WARNING"),

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from headgate.adapter.context import ANONYMOUS, Context
 from headgate.adapter.operations import Operation
+from headgate.protocol.autonomy import LoopMode
 from headgate.protocol.danger import DEFAULT_LEVELS, DangerLevel, Trust
 from headgate.safety.danger import PATTERNS
 from headgate.safety.decisions import Effect
@@ -42,8 +43,9 @@ class Description:
 
     @property
     def capabilities(self) -> Mapping[str, object]:
-        """Whether there is a safety loop, and how far it goes (Spec 8.6.1)."""
-        return {"execution_safety_loop": self._loop.mode.value} if self._loop else {}
+        """How far the safety loop goes; without one it is disabled, which must be said as well (Spec 8.6.1, 8.6.7)."""
+        mode = self._loop.mode if self._loop else LoopMode.DISABLED
+        return {"execution_safety_loop": mode.value}
 
     def may_ask(self, operation: Operation) -> bool:
         """Whether a call may have to be confirmed."""
