@@ -1,51 +1,90 @@
 // Open pages stay up to date: when the server says that something has changed, the page asks for itself anew and takes
-// over its live parts. Whatever somebody is typing in, or has opened, stays as it is. Without this script everything works.
+// over its live parts. Whatever somebody is typing in, has opened or has chosen stays. Without this script everything
+// works.
 "use strict";
 
-const busy = (part) =>
-  part.contains(document.activeElement) && document.activeElement !== document.body && document.activeElement.matches("input, textarea, select");
+// A live part says at which address it is found, where that is not the page's own: an answer to a form has none.
+const address = document.querySelector("main [data-live]")?.dataset.live || location.href;
 
-const openOnes = (part) => [...part.querySelectorAll("details")].map((one) => one.open);
+const typing = (part) =>
+  part.contains(document.activeElement) && document.activeElement.matches("input:not([type=checkbox]), textarea, select");
 
-const chosen = (part) => new Set([...part.querySelectorAll("input[type=checkbox]:checked")].map((one) => one.value));
+const say = (words) => {
+  const news = document.getElementById("news");
+  if (news.textContent !== words) news.textContent = words;
+};
 
-const say = (words) => { document.getElementById("news").textContent = words; };
+// What is the same thing before and after, wherever it stands then.
+const key = (one) => one.dataset.key ?? one.getAttribute("href") ?? one.value;
+
+function replace(part, fresh) {
+  const open = new Set([...part.querySelectorAll("details[open]")].map(key));
+  const chosen = new Set([...part.querySelectorAll("input:checked")].map(key));
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
+  const held = focused?.matches("summary") ? focused.parentElement : focused;
+  part.replaceChildren(...fresh.childNodes);
+  for (const one of part.querySelectorAll("details")) one.open = open.has(key(one));
+  for (const one of part.querySelectorAll("input[type=checkbox]")) one.checked = chosen.has(key(one));
+  if (!held) return;
+  const again = [...part.querySelectorAll(held.localName)].find((one) => key(one) === key(held));
+  (again?.querySelector("summary") ?? again)?.focus({ preventScroll: true });
+}
+
+function waiting(nav) {
+  const counted = [...nav.querySelectorAll("a:has(.count)")].map((one) => one.textContent.trim());
+  return counted.length ? `${counted.join(", ")}.` : "Nothing waits any more.";
+}
 
 async function refresh() {
-  const answer = await fetch(location.href, { headers: { accept: "text/html", "x-headgate-refresh": "1" }, redirect: "manual" });
+  const answer = await fetch(address, { headers: { accept: "text/html", "x-headgate-refresh": "1" }, redirect: "manual" });
   if (answer.type === "opaqueredirect") say("You are no longer signed in: reload the page.");
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  document.title = page.title;
   for (const part of document.querySelectorAll("[data-live]")) {
     const fresh = page.getElementById(part.id);
-    if (!fresh || fresh.innerHTML === part.innerHTML || busy(part)) continue;
-    const open = openOnes(part);
-    const marked = chosen(part);
-    const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-    part.replaceChildren(...fresh.childNodes);
-    [...part.querySelectorAll("details")].forEach((one, index) => { one.open = Boolean(open[index]); });
-    part.querySelectorAll("input[type=checkbox]").forEach((one) => { one.checked = marked.has(one.value); });
-    if (focused) [...part.querySelectorAll("a")].find((one) => one.getAttribute("href") === focused)?.focus();
+    if (!fresh || fresh.innerHTML === part.innerHTML || typing(part)) continue;
+    if (part.localName === "nav" && fresh.textContent !== part.textContent) say(waiting(fresh));
+    replace(part, fresh);
   }
-  const nav = page.querySelector("header nav");
-  const before = document.querySelector("header nav");
-  if (nav && before && nav.textContent !== before.textContent) {
-    say("Something has changed.");
-    before.replaceChildren(...nav.childNodes);
+  // What can no longer be decided is not offered any more, unless somebody is in the middle of it.
+  for (const part of document.querySelectorAll("[data-while]")) {
+    if (!page.getElementById(part.id) && !typing(part)) part.hidden = true;
   }
 }
 
-let asked = false;
-async function once() {
-  if (asked) return;
-  asked = true;
-  try { await refresh(); } finally { asked = false; }
+let asking = false;
+let again = false;
+async function ask() {
+  again = true;
+  if (asking) return;
+  asking = true;
+  try {
+    while (again) {
+      again = false;
+      await refresh();
+    }
+  } catch {
+    say("The server does not answer: what is shown may be old.");
+  } finally {
+    asking = false;
+  }
 }
 
-if (location.pathname !== "/sign-in" && document.querySelector("[data-live]") && !document.querySelector("#shown-code, #shown-token")) {
-  const news = new EventSource("/live");
-  news.addEventListener("changed", once);
-  news.addEventListener("error", () => say("The server does not answer: what is shown may be old."));
-  news.addEventListener("open", () => say(""));
-  setInterval(once, 30000);
+// Only a page that is looked at listens: browsers allow a handful of connections to one server, whatever is open.
+let news = null;
+function listen() {
+  news?.close();
+  news = null;
+  if (document.hidden) return;
+  news = new EventSource("/live");
+  news.addEventListener("changed", ask);
+  news.addEventListener("open", () => { if (document.getElementById("news").textContent.startsWith("The server")) say(""); });
+  news.addEventListener("error", ask);
+}
+
+if (document.querySelector("[data-live]")) {
+  document.addEventListener("visibilitychange", listen);
+  listen();
+  setInterval(ask, 30000);
 }
