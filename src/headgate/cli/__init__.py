@@ -29,7 +29,7 @@ app.command("headgate.cli.policy:policy", name="policy", help="Try a policy, or 
 app.command("headgate.cli.safety:safety", name="safety", help="Serve the safety loop alone, for agents of any tools.")
 app.command("headgate.cli.agents:agents", name="agents", help="See what agents do under supervision; unblock or end.")
 app.command("headgate.cli.verify:verify", name="verify", help="Release an agent with a verification code.")
-app.command("headgate.cli.watch:watch", name="watch", help="Show approvals and codes in this terminal as they come.")
+app.command("headgate.cli.watch:watch", name="watch", help="Show approvals and codes here as they come, and ask.")
 app.command("headgate.cli.console:console", name="console", help="Open the operator's console over a server's state.")
 app.register_install_completion_command(help="Install completion for this shell (bash, zsh or fish).")
 
@@ -37,6 +37,7 @@ app.register_install_completion_command(help="Install completion for this shell 
 def main() -> None:
     """Run a command; whatever is wrong with its words is said in one line."""
     _prepare_streams()
+    _explain_in_full(sys.argv[1:])
     try:
         code = app(
             sys.argv[1:],
@@ -52,6 +53,12 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
     sys.exit(code)
+
+
+def _explain_in_full(words: list[str]) -> None:
+    """Have a command whose own help is asked for say all that it has to say; in the list it has one line."""
+    if {"--help", "-h"} & {*words} and words[0] in app and not words[0].startswith("-"):
+        app[words[0]].help = None
 
 
 def _prepare_streams() -> None:

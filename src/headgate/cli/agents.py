@@ -9,16 +9,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from headgate.cli.approvals import what_became_of
 from headgate.cli.audit_rows import caller_shown, time_shown
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.options import AsJson
 from headgate.cli.output import complain, console, guarded, print_line
-from headgate.cli.state import By, State, login_name, open_state
-from headgate.protocol.autonomy import Tier
+from headgate.cli.state import By, State, command, login_name, open_state
+from headgate.cli.times import ago
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.protocol.visible import json_line, visible
 from headgate.safety.autonomy.evaluation import Way
-from headgate.safety.loop.agents import BLOCKED, Agent, Step
+from headgate.safety.grants import GRANT, Grant
+from headgate.safety.loop.agents import BLOCKED, EXECUTING, Agent, Step
+from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.persons import agents as all_agents
 from headgate.safety.loop.persons import end_execution, find_agent, override
 from headgate.server.settings import SettingError
@@ -29,11 +32,10 @@ __all__ = ["agents"]
 _COLOURS: Final = {
     BLOCKED: "red",
     "paused": "yellow",
-    "executing": "green",
-    Tier.ADVISORY: "green",
-    Tier.CONFIRM: "yellow",
-    Tier.VERIFY: "red",
-    Tier.DANGER_ZONE: "red",
+    EXECUTING: "green",
+    "went on": "green",
+    "must be verified": "red",
+    "stopped": "red",
 }
 _WENT: Final = {Way.CONTINUE: "went on", Way.PAUSE: "paused", Way.VERIFY: "must be verified", Way.STOP: "stopped"}
 
@@ -51,17 +53,25 @@ def show(
     state: State = None,
     json: AsJson = False,
 ) -> int:
-    """List the agents that have worked under the safety loop, or show one of them step by step."""
+    """List the agents that have worked under the safety loop, or show one of them step by step.
+
+    One that is blocked or paused is shown with what you can do about it.
+    """
 
     async def work() -> int:
+        now = time.time()
         async with open_state(state) as store:
             if name is None:
-                _list(await all_agents(store), as_json=json)
+                _list(await all_agents(store), now, as_json=json)
                 return OK
             agent = await find_agent(store, name)
             if agent is None:
-                return await _say_none(store, name)
-        _show_one(agent, as_json=json)
+                return await _say_none(store, name, state)
+            advice = await _advice(store, agent, state, now)
+        if json:
+            print_line(json_line(_wire(agent)))
+        else:
+            _show_one(agent, advice, now)
         return OK
 
     return guarded(work)
@@ -75,7 +85,7 @@ def unblock(name: _Name, /, *, reason: _Reason, by: By = None, state: State = No
         async with open_state(state) as store:
             if await override(store, name, by or login_name(), _said(reason), time.time):
                 return _tell(name, "unblocked", "is no longer blocked; what it was stopped for is not approved", json)
-            return await _say_why(store, name, "is not blocked")
+            return await _say_why(store, name, "is not blocked", state)
 
     return guarded(work)
 
@@ -88,7 +98,7 @@ def end(name: _Name, /, *, reason: _Reason, by: By = None, state: State = None, 
         async with open_state(state) as store:
             if await end_execution(store, name, by or login_name(), _said(reason), time.time):
                 return _tell(name, "ended", "executes nothing any more", json)
-            return await _say_why(store, name, "executes nothing")
+            return await _say_why(store, name, "executes nothing", state)
 
     return guarded(work)
 
@@ -106,31 +116,33 @@ def _state(agent: Agent) -> str:
     return "paused" if agent.pause and not agent.block else agent.owner
 
 
-def _list(found: Sequence[Agent], *, as_json: bool) -> None:
+def _list(found: Sequence[Agent], now: float, *, as_json: bool) -> None:
     terminal = console()
-    rows = [_row(agent) for agent in found]
     if as_json:
         print_line(json_line({"agents": [_wire(agent) for agent in found]}))
     elif not found:
         complain("no agent has worked under the safety loop")
     elif terminal.is_terminal:
-        table = Table(box=None, pad_edge=False, header_style="bold")
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for column in ("agent", "state", "steps", "last seen", "task or reason"):
-            table.add_column(column)
-        for row in rows:
-            table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in row))
+            table.add_column(column, overflow="fold", justify="right" if column == "steps" else "left")
+        for agent in found:
+            cells = _row(agent, ago(agent.seen_at, now))
+            cells_shown = [Text(cell) for cell in cells]
+            cells_shown[1].stylize(_COLOURS.get(cells[1], ""))
+            table.add_row(*cells_shown)
         terminal.print(table)
     else:
-        for row in rows:
-            print_line("\t".join(row))
+        for agent in found:
+            print_line("\t".join(_row(agent, time_shown(agent.seen_at))))
 
 
-def _row(agent: Agent) -> list[str]:
+def _row(agent: Agent, seen: str) -> list[str]:
     execution = agent.execution
     about = agent.block.reason if agent.block else agent.pause.reason if agent.pause else ""
     told = about or (execution.task if execution else "")
     steps = str(execution.steps) if execution else ""
-    return [visible(cell) for cell in (agent.name, _state(agent), steps, time_shown(agent.seen_at), told)]
+    return [visible(cell) for cell in (agent.name, _state(agent), steps, seen, told)]
 
 
 def _wire(agent: Agent) -> dict[str, object]:
@@ -148,41 +160,67 @@ def _wire(agent: Agent) -> dict[str, object]:
 
 
 def _step(step: Step) -> dict[str, object]:
-    return {**step._asdict(), "at": time_shown(step.at), "way": step.way.value}
+    wire = {**step._asdict(), "at": time_shown(step.at), "way": step.way.value}
+    del wire["digest"]
+    return wire
 
 
-def _show_one(agent: Agent, *, as_json: bool) -> None:
-    if as_json:
-        print_line(json_line(_wire(agent)))
-        return
+def _show_one(agent: Agent, advice: Sequence[str], now: float) -> None:
     terminal = console()
     state = _state(agent)
+    execution = agent.execution
     _print(terminal, Text.assemble((visible(agent.name), "bold"), "  ", (state, _COLOURS.get(state, ""))))
-    if agent.block:
-        _print(terminal, f"  blocked: {agent.block.reason}; verify {agent.block.challenge_id}, or see unblock")
-    if agent.pause:
-        _print(terminal, f"  paused: {agent.pause.reason}; waits for {agent.pause.waits_for}")
-    if agent.execution:
-        _print(terminal, f"  task: {agent.execution.task}")
-        _print(
-            terminal, f"  started {time_shown(agent.execution.started_at)} by {caller_shown(agent.execution.caller)}"
-        )
-        for step in agent.execution.recent:
+    lines: list[tuple[str, str]] = [("last seen", ago(agent.seen_at, now))]
+    if execution:
+        started = f"{ago(execution.started_at, now)}, {time_shown(execution.started_at)}"
+        lines += [("task", execution.task), ("started", f"{started}, by {caller_shown(execution.caller)}")]
+    for word, held in (("blocked", agent.block), ("paused", agent.pause)):
+        if held:
+            lines += [(word, held.reason), ("about to", held.hint), *(("because", one) for one in held.factors)]
+    lines += [("next" if number == 0 else "or", words) for number, words in enumerate(advice)]
+    for name, words in lines:
+        _print(terminal, Text.assemble((f"  {name:<11}", "dim"), visible(words)))
+    if execution and execution.recent:
+        _print(terminal, Text("  steps", style="dim"))
+        for step in execution.recent:
             _print_step(terminal, step)
 
 
 def _print_step(terminal: Console, step: Step) -> None:
-    risk = f", risk {step.score}" if step.score is not None else ""
-    words = f"  {step.number:>3}  {visible(step.hint)}"
-    _print(
-        terminal, Text.assemble(words, "  ", (f"{step.tier}{risk}", _COLOURS.get(step.tier, "")), f" {_WENT[step.way]}")
-    )
+    went = _WENT[step.way]
+    said = (f"{went:<16}", _COLOURS.get(went, ""))
+    _print(terminal, Text.assemble(f"  {step.number:>5}  ", said, f" {visible(step.hint)}"))
     for factor in step.factors:
-        _print(terminal, Text(f"       {visible(factor)}", style="dim"))
+        _print(terminal, Text(f"{'':<26}{visible(factor)}", style="dim"))
 
 
-def _print(terminal: Console, line: str | Text) -> None:
-    terminal.print(Text(visible(line)) if isinstance(line, str) else line, soft_wrap=True)
+def _print(terminal: Console, line: Text) -> None:
+    terminal.print(line, soft_wrap=True)
+
+
+async def _advice(store: Store, agent: Agent, state: str | None, now: float) -> list[str]:
+    """What a person can do about an agent that is held up."""
+    if agent.block:
+        name = ("--", agent.name) if agent.name.startswith("-") else (agent.name,)
+        overriding = command(state, "agents", "unblock", "--reason", "WHY", *name)
+        return [await _verifying(store, agent.block.challenge_id, state, now), overriding]
+    if agent.pause is None:
+        return []
+    if agent.pause.challenge_id:
+        return [await _verifying(store, agent.pause.challenge_id, state, now)]
+    record = await store.find(GRANT, agent.pause.grant_id)
+    grant = Grant.read(record) if record else None
+    if grant is None or not grant.is_pending or grant.expires_at <= now:
+        became = what_became_of(grant, now) if grant else "is forgotten"
+        return [f"nothing: '{agent.pause.waits_for}' {became}; the agent learns of it when it reports again"]
+    return [command(state, "approvals", one, grant.approval_id) for one in ("approve", "deny")]
+
+
+async def _verifying(store: Store, challenge_id: str, state: str | None, now: float) -> str:
+    record = await store.find(CHALLENGE, challenge_id)
+    if record and Challenge.read(record).is_open(now):
+        return command(state, "verify", challenge_id)
+    return "wait: the code's time is over, and there is a new challenge as soon as the agent asks again"
 
 
 def _tell(name: str, done: str, words: str, as_json: bool) -> int:
@@ -196,15 +234,15 @@ def _tell(name: str, done: str, words: str, as_json: bool) -> int:
 # what is wrong
 
 
-async def _say_why(store: Store, name: str, why: str) -> int:
+async def _say_why(store: Store, name: str, why: str, state: str | None) -> int:
     if await find_agent(store, name) is None:
-        return await _say_none(store, name)
+        return await _say_none(store, name, state)
     complain(f"'{visible(name)}' {why}, so nothing was changed")
     return FAILED
 
 
-async def _say_none(store: Store, name: str) -> int:
+async def _say_none(store: Store, name: str, state: str | None) -> int:
     known = [agent.name for agent in await all_agents(store)]
-    advice = did_you_mean(nearest(name, known, 1)) or "; see 'headgate agents' for those that are"
+    advice = did_you_mean(nearest(name, known, 1)) or f"; see '{command(state, 'agents')}' for those that are"
     complain(f"No agent '{visible(name)}' is known{advice}")
     return FAILED

@@ -16,16 +16,17 @@ from headgate.cli.options import AsJson
 from headgate.cli.output import complain, console, guarded, print_line
 from headgate.cli.questions import agrees
 from headgate.cli.state import By, State, login_name, open_state
+from headgate.cli.times import ago, span
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.protocol.visible import json_line, visible
 from headgate.safety.approvals import approve, turn_down, waiting
 from headgate.safety.grants import APPROVAL, GRANT, Grant, Purpose
+from headgate.safety.loop.agents import RECORD_STEP
 from headgate.server.settings import SettingError
 from headgate.store.interface import Store
 
-__all__ = ["approvals"]
+__all__ = ["approvals", "show_in_full", "what_became_of"]
 
-_UNITS: Final = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _TOKEN_PARAMETERS: Final = {Purpose.CONFIRMATION: "confirmation_token", Purpose.QUOTA: "_quota_continue"}
 """Where a caller puts the id or the token when it repeats the call."""
 
@@ -68,7 +69,7 @@ def approve_one(
             grant = await _waiting_one(store, approval_id, now)
             if grant is None:
                 return await _explain(store, approval_id, now)
-            _show_in_full(Console(stderr=True, highlight=False), grant, now)
+            show_in_full(Console(stderr=True, highlight=False), grant, now)
             if not yes and not agrees("Approve this call?"):
                 complain("nothing was approved; it still waits")
                 return FAILED
@@ -82,12 +83,20 @@ def approve_one(
 
 
 @approvals.command(name="deny")
-def deny_one(approval_id: _Id, /, *, by: By = None, state: State = None, json: AsJson = False) -> int:
+def deny_one(
+    approval_id: _Id,
+    /,
+    *,
+    reason: Annotated[str, Parameter(help="Why; whoever asked is told.", show_default=False)] = "",
+    by: By = None,
+    state: State = None,
+    json: AsJson = False,
+) -> int:
     """Turn one call down."""
 
     async def work() -> int:
         async with open_state(state) as store:
-            if not await turn_down(store, _full(approval_id), by or login_name(), time.time):
+            if not await turn_down(store, _full(approval_id), by or login_name(), time.time, reason.strip()):
                 return await _explain(store, approval_id, time.time())
         if json:
             print_line(json_line({"approval_id": _full(approval_id), "denied": True}))
@@ -109,7 +118,7 @@ def _list(grants: Sequence[Grant], now: float, *, as_json: bool) -> None:
         complain("nothing waits for a person")
     elif terminal.is_terminal:
         for grant in grants:
-            _show_in_full(terminal, grant, now)
+            show_in_full(terminal, grant, now)
     else:
         for grant in grants:
             print_line("\t".join(_line(grant)))
@@ -142,16 +151,16 @@ def _wire(grant: Grant) -> dict[str, object]:
     }
 
 
-def _show_in_full(terminal: Console, grant: Grant, now: float) -> None:
+def show_in_full(terminal: Console, grant: Grant, now: float) -> None:
     """Everything that a person should know, and nothing in it can pretend to be something else."""
     bound = grant.binding
-    asked, left = _span(now - grant.issued_at), _span(grant.expires_at - now)
+    asked, left = ago(grant.issued_at, now), span(grant.expires_at - now)
     terminal.print(Text(grant.approval_id, style="bold"), soft_wrap=True)
     lines = [
         ("operation", f"{bound.operation} of {bound.adapter}"),
         ("caller", caller_shown(bound.caller)),
         ("danger", grant.danger),
-        ("asked", f"{asked} ago; expires in {left}, {time_shown(grant.expires_at)}"),
+        ("asked", f"{asked}; expires in {left}, {time_shown(grant.expires_at)}"),
         ("message", grant.message),
         *(("because", reason) for reason in grant.reasons),
     ]
@@ -169,16 +178,13 @@ def _show_params(terminal: Console, grant: Grant) -> None:
         terminal.print(Text(f"    {visible(line)}"), soft_wrap=True)
 
 
-def _span(seconds: float) -> str:
-    whole = max(0, int(seconds))
-    length, unit = next(((length, unit) for length, unit in _UNITS if whole >= length), _UNITS[-1])
-    return f"{whole // length} {unit}"
-
-
 def _tell_approved(grant: Grant, token: str, *, as_json: bool) -> None:
     where, until = _TOKEN_PARAMETERS[grant.purpose], time_shown(grant.expires_at)
     if as_json:
         print_line(json_line({"approval_id": grant.approval_id, "token": token, "expires_at": until}))
+        return
+    if grant.binding.operation == RECORD_STEP:
+        complain("approved: the agent may take this step once it reports it again")
         return
     complain(
         f"approved: until {until} the caller may repeat the call with {where} '{grant.approval_id}', or this token:"
@@ -201,7 +207,7 @@ async def _explain(store: Store, approval_id: str, now: float) -> int:
     """Say why nothing of that id waits."""
     record = await store.find(GRANT, approval_id.removeprefix(APPROVAL))
     if record is not None:
-        complain(f"'{_full(approval_id)}' {_what_became_of(Grant.read(record), now)}")
+        complain(f"'{_full(approval_id)}' {what_became_of(Grant.read(record), now)}")
         return FAILED
     known = {grant.approval_id.lower(): grant.approval_id for grant in await waiting(store, now)}
     near = [known[name] for name in nearest(_full(approval_id), list(known), 1)]
@@ -210,7 +216,8 @@ async def _explain(store: Store, approval_id: str, now: float) -> int:
     return FAILED
 
 
-def _what_became_of(grant: Grant, now: float) -> str:
+def what_became_of(grant: Grant, now: float) -> str:
+    """Why a call waits for no person, in words that follow its id."""
     if grant.revoked_at is not None:
         return f"was turned down or withdrawn at {time_shown(grant.revoked_at)}"
     if grant.consumed_at is not None:

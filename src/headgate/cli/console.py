@@ -1,20 +1,28 @@
 """``headgate console``: the operator's page over a server's state, and links to sign in to one."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from headgate.cli.exits import OK
 from headgate.cli.options import option
-from headgate.cli.output import complain, guarded, print_line
-from headgate.cli.persons import DEFAULT_CONSOLE, Persons, link
-from headgate.cli.running import log_to_stderr
+from headgate.cli.output import complain, guarded, log_to_stderr, print_line
+from headgate.cli.persons import DEFAULT_CONSOLE, Persons
 from headgate.cli.state import By, State, open_state
 from headgate.server.settings import SettingError
 from headgate.server.signals import wait_for_signal
 
 __all__ = ["console"]
+
+_OURS = {
+    "--console-oauth-": "--oauth-",
+    "--console-": "--",
+    "--console": "--listen",
+}
+"""What the options of a server that has a console are called here."""
 
 
 def console(
@@ -27,28 +35,63 @@ def console(
         str, option(f"Where it is, HOST:PORT; {DEFAULT_CONSOLE} unless said.", "HEADGATE_CONSOLE")
     ] = DEFAULT_CONSOLE,
     url: Annotated[str | None, option("The URL under which browsers reach it.", "HEADGATE_CONSOLE_URL")] = None,
+    oauth_issuer: Annotated[
+        str | None, option("An OpenID Connect provider that signs operators in.", "HEADGATE_CONSOLE_OAUTH_ISSUER")
+    ] = None,
+    oauth_client: Annotated[
+        str | None, option("The id of the console at that provider.", "HEADGATE_CONSOLE_OAUTH_CLIENT")
+    ] = None,
+    allow: Annotated[
+        tuple[str, ...], option("Who may sign in so, such as *@example.org; repeatable.", "HEADGATE_CONSOLE_ALLOW")
+    ] = (),
     by: By = None,
     state: State = None,
 ) -> int:
-    """Show the console over the state of a server: approvals, codes, agents and the audit, in a browser.
+    """Show the console over a server's state: approvals, codes, agents and the audit, in a browser.
 
-    Beside a server, serve --console shows its operations and its figures too.
+    With --link it prints a link that signs you in to the console at --listen (or --url), over the same --state.
+
+    A server that is started with --console shows its operations and its figures there too.
     """
 
     async def work() -> int:
-        persons = Persons(console=listen, console_url=url)
-        place = persons.place()
-        if place is None:
-            raise SettingError("--listen needs HOST:PORT")
-        if new_link and not sys.stdout.isatty():
-            complain("the link below signs whoever has it in: keep it from agents")
-        async with open_state(state) as store:
+        from headgate.cli.consoles import link, opened, place_of  # noqa: PLC0415  # slow to import
+
+        persons = Persons(
+            console=listen or DEFAULT_CONSOLE,
+            console_url=url,
+            console_oauth_issuer=oauth_issuer,
+            console_oauth_client=oauth_client,
+            console_allow=allow,
+        )
+        with _worded():
             if new_link:
-                print_line(await link(store, place, by))
+                place = place_of(persons)
+                if not place.address.port and not url:
+                    raise SettingError("--listen must name the port of the console that the link is for")
+                async with open_state(state) as store:
+                    made = await link(store, place, by)
+                if not sys.stdout.isatty():
+                    complain("the link signs in whoever has it: keep it from agents")
+                print_line(made)
                 return OK
-            log_to_stderr("info")
-            async with persons.reached(store, lambda: None):
-                await wait_for_signal()
+            async with open_state(state) as store:
+                log_to_stderr("info")
+                with opened(persons) as there:
+                    async with there.running(store, lambda: None, state=state, by=by):
+                        await wait_for_signal()
         return OK
 
     return guarded(work)
+
+
+@contextmanager
+def _worded() -> Iterator[None]:
+    """Have mistakes speak of options by the names that they have here."""
+    try:
+        yield
+    except SettingError as error:
+        words = str(error)
+        for theirs, ours in _OURS.items():
+            words = words.replace(theirs, ours)
+        raise SettingError(words) from None

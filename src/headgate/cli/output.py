@@ -17,7 +17,7 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError
 from headgate.store.interface import StoreError
 
-__all__ = ["complain", "console", "guarded", "is_coloured", "print_json", "print_line", "told"]
+__all__ = ["complain", "console", "guarded", "is_coloured", "log_to_stderr", "print_json", "print_line", "told"]
 
 _LOG: Final = logging.getLogger("headgate")
 
@@ -78,6 +78,13 @@ def told(*, notes: bool) -> Iterator[None]:
         yield
     finally:
         _LOG.removeHandler(handler)
+
+
+def log_to_stderr(level: str) -> None:
+    """Write what is logged to standard error, and of others only what is wrong."""
+    logging.basicConfig(level=level.upper(), stream=sys.stderr, format="headgate: %(message)s")
+    for noisy in ("mcp", "httpx2", "httpcore2", "watchfiles", "uvicorn"):
+        logging.getLogger(noisy).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
 
 
 def guarded(work: Callable[[], Coroutine[Any, Any, int]]) -> int:

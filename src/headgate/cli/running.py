@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
@@ -15,6 +15,7 @@ from headgate.cli.entrances import Entrance, Serving
 from headgate.cli.exits import OK
 from headgate.cli.guards import opened
 from headgate.cli.options import option
+from headgate.cli.output import log_to_stderr
 from headgate.cli.persons import Persons
 from headgate.cli.requests_log import RequestsLog
 from headgate.console.metrics import Metrics
@@ -27,7 +28,7 @@ from headgate.server.reload import watch
 from headgate.server.settings import Settings
 from headgate.server.stdio import private_pipes, run_stdio
 
-__all__ = ["Http", "LogLevel", "Running", "Watched", "log_to_stderr"]
+__all__ = ["Http", "LogLevel", "Running", "Watched"]
 
 _GRACE_SECONDS: Final = 10.0
 
@@ -85,23 +86,25 @@ class Running:
         """The server on its store, and persons within reach of it, for as long as it is needed."""
         async with opened(settings, adapter) as (trusted, store):
             announcer = self.persons.announcer(store, trusted)
-            place = self.persons.place()
-            reaching = replace(
-                trusted, announce=announcer.announce if announcer else None, console_url=place.url if place else None
-            )
-            server = McpServer(adapter, reaching, store)
-            if metrics:
-                metrics.saving = saving_of(server)
-            async with self.persons.reached(store, lambda: server.engine, metrics, announcer):
-                yield server
+            with self.persons.console_opened() as console:
+                reaching = replace(
+                    trusted,
+                    announce=announcer.announce if announcer else None,
+                    console_url=console.place.url if console else None,
+                )
+                server = McpServer(adapter, reaching, store)
+                if metrics:
+                    metrics.saving = saving_of(server)
+                async with AsyncExitStack() as stack:
+                    if announcer:
+                        tasks = await stack.enter_async_context(anyio.create_task_group())
+                        tasks.start_soon(announcer.run)
+                        stack.callback(tasks.cancel_scope.cancel)
+                    if console:
+                        running = console.running(store, lambda: server.engine, metrics, state=settings.state)
+                        await stack.enter_async_context(running)
+                    yield server
             await server.tidy()
-
-
-def log_to_stderr(level: str) -> None:
-    """Write what is logged to standard error, and of others only what is wrong."""
-    logging.basicConfig(level=level.upper(), stream=sys.stderr, format="headgate: %(message)s")
-    for noisy in ("mcp", "httpx2", "watchfiles", "uvicorn"):
-        logging.getLogger(noisy).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
 
 
 async def _serve_http(server: McpServer, address: Address, access: Access, *, is_demo: bool) -> None:

@@ -1,9 +1,10 @@
-"""The store that ``audit``, ``approvals`` and ``trust`` look into, and who looks."""
+"""The store that commands for persons look into, who looks, and how the next command finds the same store."""
 
 import getpass
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, TypeAlias
 
 from cyclopts import Parameter
@@ -12,7 +13,7 @@ from headgate.server.settings import SettingError, audit_key
 from headgate.store.interface import Store, StoreError
 from headgate.store.opening import default_state_url, open_store, shown
 
-__all__ = ["By", "State", "login_name", "open_state"]
+__all__ = ["By", "State", "command", "is_in_memory", "login_name", "open_state", "same_state"]
 
 State: TypeAlias = Annotated[
     str | None,
@@ -46,7 +47,7 @@ def _store(url: str | None, *, makes: bool) -> Store:
         store = open_store(chosen, audit_key=audit_key())
     except StoreError as error:
         raise SettingError(str(error)) from None
-    if chosen.strip("/") == "memory:":
+    if is_in_memory(chosen):
         raise SettingError("A store in memory is seen by its own process alone; name the store of a server: --state")
     path = _file_of(chosen)
     if path is not None and not makes and not path.exists():
@@ -61,6 +62,31 @@ def _file_of(url: str) -> Path | None:
     if url.startswith("sqlite:"):
         return Path(url.removeprefix("sqlite:///")).expanduser()
     return None if "://" in url else Path(url).expanduser()
+
+
+def is_in_memory(url: str) -> bool:
+    """Whether a store ends with its process, and is seen by nobody else."""
+    return url.strip("/") == "memory:"
+
+
+def same_state(url: str | None) -> str:
+    """The option with which another command finds the same store; nothing if it finds it by itself. No password."""
+    if not url or _is_default(url):
+        return ""
+    path = _file_of(url)
+    return f"--state {quote(str(path.absolute()) if path else shown(url))}"
+
+
+def _is_default(url: str) -> bool:
+    try:
+        return url == default_state_url()
+    except StoreError:
+        return False
+
+
+def command(url: str | None, *words: str) -> str:
+    """A command about the same store, as a person types it."""
+    return " ".join(filter(None, ("headgate", *map(quote, words), same_state(url))))
 
 
 def login_name() -> str:

@@ -5,13 +5,17 @@ import time
 from typing import Annotated
 
 from cyclopts import Parameter
+from rich.console import Console
+from rich.text import Text
 
 from headgate.adapter.context import Caller
+from headgate.cli.audit_rows import caller_shown, time_shown
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.options import AsJson
 from headgate.cli.output import complain, guarded, print_line
 from headgate.cli.questions import answer
 from headgate.cli.state import By, State, login_name, open_state
+from headgate.cli.times import span
 from headgate.protocol.errors import AqlError
 from headgate.protocol.visible import json_line, visible
 from headgate.safety.asks import identity
@@ -21,7 +25,7 @@ from headgate.safety.loop.deciding import Deciding
 from headgate.safety.loop.settings import LoopSettings
 from headgate.store.interface import Store
 
-__all__ = ["verify"]
+__all__ = ["try_code", "verify"]
 
 
 def verify(
@@ -32,26 +36,28 @@ def verify(
     state: State = None,
     json: AsJson = False,
 ) -> int:
-    """Release an agent that is blocked or paused, with the code for it, which is asked for and never an argument.
+    """Release an agent that is blocked or paused, with a code, which is asked for and never an argument.
 
-    The code is shown by the console, by headgate watch, or wherever --notify sends it. Exit code 1: it was wrong.
+    The code is shown by the console, by headgate watch, or wherever --notify sends it; a wrong one makes it void.
+
+    Verify only what you want done: the agent may do it then, once. Exit code 0: it is released; 1: it is not.
     """
 
     async def work() -> int:
         async with open_state(state) as store:
-            challenge = await _waiting(store, challenge_id)
+            challenge = await _waiting(store, challenge_id.strip())
             if challenge is None:
                 return FAILED
             if not json:
-                complain(f"agent '{visible(challenge.name)}' is about to: {visible(challenge.hint)}")
-            code = answer("Code: ") if sys.stdin.isatty() else sys.stdin.readline()
-            caller = Caller(subject=f"terminal:{by or login_name()}", client_id="headgate verify")
-            deciding = Deciding("", store, LoopSettings(), time.time)
-            try:
-                await deciding.verify(Party(identity(caller), None), caller, challenge.id, code or "")
-            except AqlError as error:
-                complain(error.error.message)
+                _show(Console(stderr=True, highlight=False), challenge, time.time())
+            code = answer("Code: ") if sys.stdin.isatty() else sys.stdin.readline().strip()
+            if not code:
+                complain("nothing was verified; it still waits")
                 return FAILED
+            wrong = await try_code(store, challenge, code, by or login_name())
+        if wrong:
+            complain(wrong)
+            return FAILED
         if json:
             print_line(json_line({"verified": True, "challenge_id": challenge.id, "agent": challenge.name}))
         else:
@@ -61,6 +67,30 @@ def verify(
     return guarded(work)
 
 
+async def try_code(store: Store, challenge: Challenge, code: str, by: str) -> str:
+    """Try a code; nothing if it was right, else why the agent is not released."""
+    caller = Caller(subject=f"terminal:{by}", client_id="headgate verify")
+    deciding = Deciding("", store, LoopSettings(), time.time)
+    try:
+        await deciding.verify(Party(identity(caller), None), caller, challenge.id, code)
+    except AqlError as error:
+        return _words(error)
+    return ""
+
+
+def _words(error: AqlError) -> str:
+    """What is wrong, for the person who types; what callers of MCP are told is for those."""
+    told = error.error
+    match told.code:
+        case "TOKEN_INVALID":
+            return "That was not the code, so none counts any more; see a new one in the console or with headgate watch"
+        case "RATE_LIMIT_EXCEEDED":
+            seconds = float(str((told.details or {}).get("retry_after_seconds", 0)))
+            return f"Too many tries have failed: nothing is verified for this agent for another {span(seconds)}"
+        case _:
+            return told.message
+
+
 async def _waiting(store: Store, challenge_id: str) -> Challenge | None:
     """The challenge, if it can still be met; else why not is said."""
     record = await store.find(CHALLENGE, challenge_id)
@@ -68,9 +98,26 @@ async def _waiting(store: Store, challenge_id: str) -> Challenge | None:
     if challenge is None:
         complain(f"There is no challenge '{visible(challenge_id)}'; see 'headgate agents' for who is held up")
     elif challenge.verified_at is not None:
-        complain("It was verified already")
+        complain(f"It was verified already, by {visible(caller_shown(challenge.verified_by))}")
+    elif challenge.closed_at is not None:
+        complain("It counts no more: the agent was released otherwise, or there is a newer challenge")
     elif not challenge.is_open(time.time()):
         complain("It has expired: there is a new one as soon as the agent asks again")
     else:
         return challenge
     return None
+
+
+def _show(terminal: Console, challenge: Challenge, now: float) -> None:
+    """What would be allowed, and nothing in it can pretend to be something else."""
+    left = span(challenge.expires_at - now)
+    lines = [
+        ("agent", f"{challenge.name} ({'blocked' if challenge.blocks else 'paused'})"),
+        ("about to", challenge.hint),
+        ("reason", challenge.reason),
+        *(("because", factor) for factor in challenge.factors),
+        ("expires", f"in {left}, {time_shown(challenge.expires_at)}"),
+    ]
+    for name, words in lines:
+        style = "bold" if name == "about to" else ""
+        terminal.print(Text.assemble((f"  {name:<10}", "dim"), (visible(words), style)), soft_wrap=True)

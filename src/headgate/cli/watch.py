@@ -1,19 +1,21 @@
 """``headgate watch``: what waits for a person, as it comes, with the codes; for the operator's own terminal."""
 
+import os
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Final
 
 import anyio
 from cyclopts import Parameter
 
-from headgate.cli.audit_rows import caller_shown, time_shown
+from headgate.cli.approvals import show_in_full
 from headgate.cli.exits import OK
-from headgate.cli.output import complain, guarded, print_line
-from headgate.cli.state import By, State, login_name, open_state
-from headgate.console.channels.interface import subject_of, text_of
-from headgate.protocol.visible import json_line, visible
-from headgate.safety.approvals import waiting
+from headgate.cli.output import complain, console, guarded, print_line
+from headgate.cli.state import By, State, command, login_name, open_state, same_state
+from headgate.cli.verify import try_code
+from headgate.console.channels.interface import Notice
+from headgate.safety.approvals import approve, turn_down, waiting
 from headgate.safety.grants import Grant
 from headgate.safety.loop.challenges import Challenge
 from headgate.safety.loop.persons import challenges, show_code
@@ -32,65 +34,118 @@ def watch(
     by: By = None,
     state: State = None,
 ) -> int:
-    """Show what waits for a person, as it comes: approvals, and verification codes. Ctrl-C ends it.
+    """Show approvals and verification codes as they come, and ask about each. Ctrl-C ends it.
 
     Codes are printed only to a terminal: what goes to a file or a pipe, an agent may read.
+
+    Enter alone decides nothing: what you leave, others may decide, and in the end it expires.
     """
 
     async def work() -> int:
         if not sys.stdout.isatty():
             raise SettingError(
-                "headgate watch shows codes, so it prints to a terminal alone; see also: headgate agents"
+                "headgate watch shows codes, so it prints to a terminal alone; headgate agents and headgate approvals "
+                "print anywhere"
             )
         async with open_state(state) as store:
-            watching = _Watching(store, by or login_name())
-            complain("watching; approvals and codes appear here")
+            asks = not once and sys.stdin.isatty() and os.name == "posix"  # elsewhere no terminal can be waited for
+            watching = _Watching(store, state, by or login_name(), asks=asks)
+            if once:
+                if not await watching.look():
+                    complain("nothing waits for a person")
+                return OK
+            complain("watching; what waits for a person appears here, and Ctrl-C ends it")
             while True:
                 await watching.look()
-                if once:
-                    return OK
                 await anyio.sleep(_SECONDS_BETWEEN_LOOKS)
 
     try:
         return guarded(work)
     except KeyboardInterrupt:
+        print_line("")
         return OK
 
 
 class _Watching:
     """Tells everything once."""
 
-    def __init__(self, store: Store, by: str) -> None:
+    def __init__(self, store: Store, state: str | None, by: str, *, asks: bool) -> None:
         self._store = store
+        self._state = state
         self._by = by
+        self._asks = asks
         self._told: set[str] = set()
 
-    async def look(self) -> None:
-        """Tell what is new."""
-        now = time.time()
-        for grant in await waiting(self._store, now):
-            if self._is_new(grant.id):
-                _tell_grant(grant)
-        for challenge in await challenges(self._store, now):
-            if self._is_new(challenge.id):
-                await self._tell_challenge(challenge)
+    async def look(self) -> bool:
+        """Tell what is new, if anything is; and ask about each of it."""
+        grants = [grant for grant in await waiting(self._store, time.time()) if grant.id not in self._told]
+        for grant in grants:
+            await self._tell_grant(grant)
+        asked = [one for one in await challenges(self._store, time.time()) if one.id not in self._told]
+        for challenge in asked:
+            await self._tell_challenge(challenge)
+        return bool(grants or asked)
 
-    def _is_new(self, key: str) -> bool:
-        is_new = key not in self._told
-        self._told.add(key)
-        return is_new
+    # approvals
+
+    async def _tell_grant(self, grant: Grant) -> None:
+        self._told.add(grant.id)
+        if not await self._waits(grant):
+            return
+        print_line(_RULE)
+        show_in_full(console(), grant, time.time())
+        if not self._asks:
+            print_line(f"\n  {command(self._state, 'approvals', 'approve', grant.approval_id)}")
+            return
+        said = await self._ask("Approve it? Type yes or no; Enter leaves it: ", lambda: self._waits(grant))
+        match (said or "").lower():
+            case "y" | "yes":
+                done = await approve(self._store, grant.approval_id, self._by, time.time) is not None
+                print_line("approved" if done else _TOO_LATE)
+            case "n" | "no":
+                reason = await self._ask("Why? Enter gives no reason: ", lambda: self._waits(grant)) or ""
+                done = await turn_down(self._store, grant.approval_id, self._by, time.time, reason)
+                print_line("turned down" if done else _TOO_LATE)
+            case _ if said is not None:
+                print_line(f"left; later: {command(self._state, 'approvals', 'approve', grant.approval_id)}")
+
+    async def _waits(self, grant: Grant) -> bool:
+        return any(one.id == grant.id for one in await waiting(self._store, time.time()))
+
+    # codes
 
     async def _tell_challenge(self, challenge: Challenge) -> None:
-        code = await show_code(self._store, challenge.id, "terminal", self._by, time.time)
-        if code is not None:
-            print_line(f"{_RULE}\n{subject_of(challenge)}\n\n{text_of(challenge, code)}")
+        self._told.add(challenge.id)
+        while (code := await show_code(self._store, challenge.id, "terminal", self._by, time.time)) is not None:
+            print_line(f"{_RULE}\n{Notice(challenge, code, same_state(self._state)).text}")
+            if not self._asks:
+                return
+            said = await self._ask("Verify it? Type the code; Enter leaves it: ", lambda: self._is_open(challenge))
+            if not said:
+                return
+            wrong = await try_code(self._store, challenge, said, self._by)
+            print_line(wrong or "verified: the agent may go on")
+            if not wrong:
+                return
+
+    async def _is_open(self, challenge: Challenge) -> bool:
+        return any(one.id == challenge.id for one in await challenges(self._store, time.time()))
+
+    # asking
+
+    async def _ask(self, question: str, still: Callable[[], Awaitable[bool]]) -> str | None:
+        """What the person types; None if there is nothing to decide any more. What was typed before is no answer."""
+        import termios  # noqa: PLC0415  # which not every system has
+
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        sys.stdout.write(question)
+        sys.stdout.flush()
+        while await still():
+            with anyio.move_on_after(_SECONDS_BETWEEN_LOOKS):
+                await anyio.wait_readable(sys.stdin)
+                return sys.stdin.readline().strip()
+        print_line(f"\n{_TOO_LATE}")
+        return None
 
 
-def _tell_grant(grant: Grant) -> None:
-    bound = grant.binding
-    print_line(
-        f"{_RULE}\n{grant.approval_id} waits until {time_shown(grant.expires_at)}\n"
-        f"  {visible(bound.operation)} of {visible(bound.adapter)}, asked by {caller_shown(bound.caller)}\n"
-        f"  {visible(grant.message)}\n  {json_line(grant.params)[:2000]}\n"
-        f"  headgate approvals approve {grant.approval_id}"
-    )
+_TOO_LATE: Final = "it no longer waits: somebody else has decided, or it has expired"
