@@ -7,8 +7,10 @@ from headgate.protocol.canonical import digest
 from headgate.safety.auditing import APPROVED, REVOKED
 from headgate.safety.clock import Clock
 from headgate.safety.confirmations import KEPT_SECONDS, entry_of_grant, grants_of
-from headgate.safety.grants import APPROVAL, GRANT, Grant, new_id
+from headgate.safety.grants import APPROVAL, GRANT, Grant, Purpose, new_id
+from headgate.safety.loop.agents import RECORD_STEP
 from headgate.store.interface import Store
+from headgate.store.records import NEW
 
 __all__ = ["approve", "approve_changed", "turn_down", "waiting"]
 
@@ -33,15 +35,26 @@ async def approve(store: Store, approval_id: str, by: str, clock: Clock) -> str 
 async def approve_changed(
     store: Store, approval_id: str, params: Mapping[str, object], by: str, clock: Clock
 ) -> Grant | None:
-    """Approve the same operation with other parameters in place of a call; None if nothing of that id waits.
+    """Approve the same operation with other parameters in place of a call; None if no call of that id waits.
 
-    What was asked for can never run; the caller is told which call it may send instead.
+    What was asked for can never run; the caller is told which call it may send instead. The parameters must be as the
+    operation takes them, and nothing in them may have to be hidden.
     """
     grant = await _pending(store, approval_id, clock())
-    if grant is None:
+    if grant is None or grant.purpose is not Purpose.CONFIRMATION or grant.binding.operation == RECORD_STEP:
         return None
     now, binding = clock(), replace(grant.binding, params_digest=digest(params))
-    other = replace(grant, id=new_id(), binding=binding, params=params, approved_at=now, approved_by=by, version=0)
+    other = replace(
+        grant,
+        id=new_id(),
+        binding=binding,
+        message=f"Run {binding.operation} as a person has changed it?",
+        params=params,
+        secret_hash=None,
+        approved_at=now,
+        approved_by=by,
+        version=NEW,
+    )
     old = replace(grant, revoked_at=now, replaced_by=other.id, replaced_with=params)
     entries = [
         entry_of_grant(grant, REVOKED, now, by=by, replaced_by=other.id),
@@ -57,7 +70,8 @@ async def turn_down(store: Store, approval_id: str, by: str, clock: Clock, reaso
         return False
     now = clock()
     revoked = replace(grant, revoked_at=now, turned_down_by=by, turned_down_because=reason)
-    return await store.replace(revoked.record(KEPT_SECONDS), [entry_of_grant(grant, REVOKED, now, by=by)])
+    why = {"reason": reason} if reason else {}
+    return await store.replace(revoked.record(KEPT_SECONDS), [entry_of_grant(grant, REVOKED, now, by=by, **why)])
 
 
 async def _pending(store: Store, approval_id: str, now: float) -> Grant | None:

@@ -325,14 +325,17 @@ class Gatekeeper:
 
     def session_ended(self, session_id: str) -> None:
         """Note that a session is over: its tokens count no more, and are marked as revoked when there is time."""
-        if not self.policy.confirmation.outlive_session:
+        if self.overseer is not None or not self.policy.confirmation.outlive_session:
             self._housekeeping.ended_sessions.append(session_id)
 
     async def tidy(self) -> None:
-        """Revoke what belonged to sessions that are over, and throw away what has expired."""
+        """Revoke and end what belonged to sessions that are over, and throw away what has expired."""
         ended, self._housekeeping.ended_sessions = self._housekeeping.ended_sessions, []
         for session_id in ended:
-            await self.confirmations.revoke_session(session_id)
+            if not self.policy.confirmation.outlive_session:
+                await self.confirmations.revoke_session(session_id)
+            if self.overseer is not None:
+                await self.overseer.session_ended(session_id)
         now = self.clock()
         self._housekeeping.last = now
         await self.store.purge(now)

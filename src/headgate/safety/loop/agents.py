@@ -19,9 +19,11 @@ __all__ = [
     "BLOCKED",
     "EXECUTING",
     "IDLE",
+    "KEPT_AGENT_SECONDS",
     "LONGEST_NAME",
     "MARK",
     "RECORD_STEP",
+    "SESSION",
     "SHOWN",
     "Agent",
     "Block",
@@ -57,7 +59,10 @@ _KEPT_STEPS: Final = 20
 """As many as the evaluation looks back at: all of them are written again with each step."""
 _KEPT_PARTIES: Final = 200
 _KEPT_NOTES: Final = 100
-_KEPT_SECONDS: Final = 30 * 86400.0
+KEPT_AGENT_SECONDS: Final = 30 * 86400.0
+"""How long an agent is known that does nothing and is not held up."""
+SESSION: Final = "session:"
+"""How the mark of a session begins."""
 
 
 def agent_key(name: str) -> str:
@@ -85,7 +90,7 @@ class Party:
     @property
     def marks(self) -> tuple[str, ...]:
         """What it can be known by again; whoever cannot be known is like all others who cannot."""
-        known = [f"caller:{self.identity}" if self.identity else "", f"session:{self.session}" if self.session else ""]
+        known = [f"caller:{self.identity}" if self.identity else "", f"{SESSION}{self.session}" if self.session else ""]
         return tuple(filter(None, known)) or ("nobody",)
 
 
@@ -250,7 +255,7 @@ class Agent:
             value[name] = asdict(held) if held else None
         value["notes"] = [asdict(note) for note in self.notes]
         value["execution"] = self.execution.value() if self.execution else None
-        expires = self.seen_at + _KEPT_SECONDS if self.owner == IDLE else None
+        expires = self.seen_at + KEPT_AGENT_SECONDS if self.owner == IDLE else None
         return Record(AGENT, self.key, value, self.owner, expires, self.version)
 
     @classmethod

@@ -17,7 +17,7 @@ from headgate.safety.grants import APPROVAL, GRANT, Grant, Presented, Purpose
 from headgate.safety.loop.agents import AGENT, Agent, Leave, Party
 from headgate.safety.loop.auditing import SELF_APPROVAL, UNVERIFIED, VERIFIED
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
-from headgate.safety.loop.notifying import status
+from headgate.safety.loop.notifying import error, status
 from headgate.safety.loop.settings import LoopSettings
 from headgate.store.audit import Entry
 from headgate.store.interface import Store
@@ -99,13 +99,19 @@ class Deciding:
             now = self.clock()
             free = released(agent, challenge, now) if agent and challenge else None
             if challenge is None or free is None or not (challenge.is_open(now) and challenge.opens(code)):
-                if challenge is not None and not await self.store.replace(challenge.failed().record()):
+                if challenge is not None and not await self._void(challenge, agent if free else None, now):
                     continue
                 raise await self._failed(caller, subject, "verify_challenge", challenge_id)
             met = replace(challenge, verified_at=now, verified_by=identity(caller), codes=())
             entry = self._entry(VERIFIED, caller, "verify_challenge", agent=challenge.name, challenge=challenge.id)
             if await self.store.change([met.record(), free.record()], [entry]):
                 return met
+
+    async def _void(self, challenge: Challenge, agent: Agent | None, now: float) -> bool:
+        """Make the codes of a challenge void, and tell the agent that waits for it; False if it has changed."""
+        said = f"A verification of '{challenge.id}' has failed: no code that was shown counts any more"
+        told = [agent.told(error(said, now, challenge.id)).record()] if agent else []
+        return await self.store.change([challenge.failed().record(), *told])
 
     # what stands against it
 
@@ -157,9 +163,9 @@ class Deciding:
     async def _lock(self, subject: str, now: float) -> None:
         while True:
             record = await self.store.find(LOCKOUT, subject)
-            times = int(str(record.value["times"])) if record else 0
             if record and float(str(record.value["until"])) > now:
                 return
+            times = int(str(record.value["times"])) if record and now < (record.expires_at or now) else 0
             seconds = _WINDOW_SECONDS * 2 ** min(times, _MOST_DOUBLINGS)
             value = {"until": now + seconds, "times": times + 1}
             expires = now + seconds + _FORGOTTEN_SECONDS

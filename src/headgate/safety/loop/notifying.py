@@ -8,7 +8,7 @@ from headgate.protocol.autonomy import Notification, NotificationType
 from headgate.safety.grants import Grant
 from headgate.safety.loop.agents import RECORD_STEP, Block, Pause, named
 
-__all__ = ["of_block", "of_grant", "of_pause", "status"]
+__all__ = ["error", "of_block", "of_grant", "of_pause", "status"]
 
 
 def of_grant(grant: Grant, now: float) -> Notification:
@@ -61,3 +61,8 @@ def of_block(name: str, block: Block) -> Notification:
 def status(message: str, at: float, reason: str = "") -> Notification:
     """Something that is good to know."""
     return Notification(type=NotificationType.STATUS, message=message, at=at, reason=reason)
+
+
+def error(message: str, at: float, verification_id: str = "") -> Notification:
+    """Something that went wrong."""
+    return Notification(type=NotificationType.ERROR, message=message, at=at, verification_id=verification_id)

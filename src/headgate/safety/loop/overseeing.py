@@ -11,7 +11,7 @@ from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.safety.asks import Ask, identity
 from headgate.safety.autonomy.evaluation import Way
 from headgate.safety.autonomy.texts import folded
-from headgate.safety.loop.agents import MARK, RECORD_STEP, Agent, Party, named
+from headgate.safety.loop.agents import MARK, RECORD_STEP, SESSION, Agent, Party, named
 from headgate.safety.loop.service import SafetyLoop
 from headgate.safety.loop.settings import Unreported
 
@@ -92,6 +92,14 @@ class Overseer:
             noted = replace(found, waiting=(*found.waiting, grant_id))
             if await self.loop.store.replace(noted.record()):
                 return
+
+    async def session_ended(self, session_id: str) -> None:
+        """End what was executed in a session that is over: nobody else could report for it, or abort it."""
+        mark = f"{SESSION}{session_id}"
+        record = await self.loop.store.find(MARK, mark)
+        for key in record.value["agents"] if record else ():  # type: ignore[attr-defined]
+            await self.loop.abandon(key, mark)
+        await self.loop.store.remove(MARK, mark)
 
 
 def _has_reported(agent: Agent, operation: str) -> bool:

@@ -8,6 +8,7 @@ from headgate.safety.grants import APPROVAL, GRANT, Grant
 from headgate.safety.loop.agents import AGENT, Agent, agent_key
 from headgate.safety.loop.auditing import ABORTED, OVERRIDDEN, SHOWN, entry_of_agent
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
+from headgate.safety.loop.endings import given_up
 from headgate.safety.loop.notifying import status
 from headgate.store.audit import Entry
 from headgate.store.interface import Store
@@ -96,5 +97,7 @@ async def end_execution(store: Store, name: str, by: str, reason: str, clock: Cl
             return False
         now = clock()
         entry = entry_of_agent(agent, ABORTED, now, by=by, reason=reason)
-        if await store.change([replace(agent.freed(), execution=None, seen_at=now).record()], [entry]):
+        withdrawn, entries = await given_up(store, agent, now)
+        ended = replace(agent.freed(), execution=None, seen_at=now)
+        if await store.change([ended.record(), *withdrawn], [*entries, entry]):
             return True

@@ -4,6 +4,7 @@ Each change of an agent is kept together with what it brings about, a grant, a c
 all. Where two come at once, one is done after the other has been seen.
 """
 
+import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable
@@ -11,7 +12,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from headgate.adapter.context import Caller
-from headgate.protocol.autonomy import Directive, LoopMode, Scorer, Tier, Tolerance
+from headgate.protocol.autonomy import Directive, LoopMode, Notification, Scorer, Tier, Tolerance
 from headgate.protocol.errors import AqlError, Denied
 from headgate.protocol.visible import visible
 from headgate.safety.asks import identity
@@ -24,8 +25,11 @@ from headgate.safety.grants import GRANT, Grant
 from headgate.safety.loop.agents import (
     AGENT,
     BLOCKED,
+    IDLE,
+    KEPT_AGENT_SECONDS,
     LONGEST_NAME,
     MARK,
+    SESSION,
     SHOWN,
     Agent,
     Execution,
@@ -35,15 +39,19 @@ from headgate.safety.loop.agents import (
 )
 from headgate.safety.loop.auditing import ABORTED, CHALLENGED, COMPLETED, STARTED, entry_of_agent
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
+from headgate.safety.loop.endings import given_up
 from headgate.safety.loop.holding import challenge_of
-from headgate.safety.loop.notifying import of_block
+from headgate.safety.loop.notifying import error, of_block
 from headgate.safety.loop.settings import LoopSettings
 from headgate.safety.loop.steps import Reported, Seen, Stepping, stopped
 from headgate.store.interface import Store
-from headgate.store.records import Record
+from headgate.store.records import NEW, Record
 
 __all__ = ["Announce", "SafetyLoop", "nobody"]
 
+_LOG: Final = logging.getLogger("headgate")
+_LEFT_SECONDS: Final = 3600.0
+"""How long an execution in which nothing is reported keeps others from starting the same agent anew."""
 _AT_ONCE: Final = 50
 """How many blocked agents are looked up at once: there are few, and each step asks for them."""
 
@@ -183,10 +191,25 @@ class SafetyLoop:
             renewed = replace(agent, block=replace(block, challenge_id=challenge.id))
             entry = entry_of_agent(agent, CHALLENGED, now, challenge=challenge.id)
             if await self.store.change([renewed.record(), challenge.record()], [entry]):
-                await self.announce(challenge)
+                await self._tell_persons(challenge)
                 return renewed
             agent = await self.agent(agent.key) or replace(agent, block=None)
         return agent
+
+    async def _tell_persons(self, challenge: Challenge) -> None:
+        """Announce a challenge. It waits for a person even if none could be told; then the agent tells its user."""
+        try:
+            await self.announce(challenge)
+        except Exception:  # noqa: BLE001  # what holds an agent up is kept by now, and it must learn of it
+            _LOG.exception("nobody was told that '%s' waits to be verified", challenge.id)
+            said = f"Nobody could be told: ask the operator to look for '{challenge.id}'"
+            await self._note(challenge.agent, error(said, self.clock(), challenge.id))
+
+    async def _note(self, key: str, note: Notification) -> None:
+        """Have an agent told something with its next directive."""
+        while (agent := await self.agent(key)) is not None:
+            if await self.store.change([agent.told(note).record()]):
+                return
 
     async def _blocked_beside(self, agent: Agent) -> tuple[Agent, ...]:
         others: list[Agent] = []
@@ -205,11 +228,12 @@ class SafetyLoop:
             now = self.clock()
             agent = await self.agent(key) or Agent(key=key, name=visible(name.strip()))
             await self.refuse_blocked(agent)
-            if agent.execution is not None:
+            running = agent.execution
+            if running is not None and not self._is_left_behind(agent, running, party, now):
                 raise AqlError(
                     "CONFLICT_ALREADY_EXISTS",
                     f"An execution of agent {named(agent.name)} is running already: complete or abort it first",
-                    {"resource_type": "execution", "resource_id": agent.execution.id},
+                    {"resource_type": "execution", "resource_id": running.id},
                 )
             execution = Execution(
                 id=f"exec_{secrets.token_hex(8)}",
@@ -221,19 +245,34 @@ class SafetyLoop:
                 own=own,
             )
             begun = replace(agent.freed(), execution=execution, seen_at=now).marked(party)
-            entry = entry_of_agent(begun, STARTED, now, task=execution.task)
-            marks = [one for one in [await self._with_mark(mark, key) for mark in party.marks] if one is not None]
-            if await self.store.change([begun.record(), *marks], [entry]):
+            withdrawn, entries = await given_up(self.store, agent, now)
+            if running is not None:
+                entries.append(entry_of_agent(agent, ABORTED, now, steps=running.steps, words="It was left behind"))
+            entries.append(entry_of_agent(begun, STARTED, now, task=execution.task))
+            marks = [await self._with_mark(mark, key, now) for mark in party.marks]
+            if await self.store.change([begun.record(), *withdrawn, *marks], entries):
                 return begun
 
-    async def _with_mark(self, mark: str, key: str) -> Record | None:
-        """The agents that a party speaks for, with one more; None if it is known already."""
+    def _is_left_behind(self, agent: Agent, running: Execution, party: Party, now: float) -> bool:
+        """Whether nobody will go on with an execution: a session that is over can neither report nor abort.
+
+        Who might still be at work is not disturbed, unless a person has just let the agent begin.
+        """
+        if any(mark in running.marks for mark in party.marks):
+            return False
+        return (self.enforces and not self.settings.starts_freely) or now - agent.seen_at > _LEFT_SECONDS
+
+    async def _with_mark(self, mark: str, key: str, now: float) -> Record:
+        """The agents that a party speaks for, with one more. Those that neither work nor are held up are forgotten.
+
+        It is written even if nothing changes: of two that start at once, none must forget the other.
+        """
         record = await self.store.find(MARK, mark)
         known: list[str] = list(record.value["agents"]) if record else []  # type: ignore[call-overload]
-        if key in known:
-            return None
-        value = {"agents": [*known, key]}
-        return Record(MARK, mark, value, None, None, record.version) if record else Record(MARK, mark, value)
+        found = [await self.agent(one) for one in known if one != key]
+        kept = [one.key for one in found if one is not None and one.owner != IDLE]
+        expires = now + KEPT_AGENT_SECONDS if mark.startswith(SESSION) else None
+        return Record(MARK, mark, {"agents": [*kept, key]}, None, expires, record.version if record else NEW)
 
     async def complete(self, party: Party, name: str, summary: str) -> Execution:
         """End an execution that has reached its goal."""
@@ -243,13 +282,27 @@ class SafetyLoop:
         """End an execution that has not."""
         return await self._end(party, name, ABORTED, reason)
 
+    async def abandon(self, key: str, mark: str) -> None:
+        """End an execution that belongs to nobody else than to one party, which is gone."""
+        while (agent := await self.agent(key)) is not None:
+            execution = agent.execution
+            if execution is None or execution.marks != (mark,):
+                return
+            if await self._ended(agent, execution, ABORTED, "Its session is over"):
+                return
+
     async def _end(self, party: Party, name: str, event: str, words: str) -> Execution:
         while True:
-            now = self.clock()
             agent, execution = await self._executing(party, name)
-            entry = entry_of_agent(agent, event, now, steps=execution.steps, words=visible(words)[:SHOWN])
-            if await self.store.change([replace(agent.freed(), execution=None, seen_at=now).record()], [entry]):
+            if await self._ended(agent, execution, event, words):
                 return execution
+
+    async def _ended(self, agent: Agent, execution: Execution, event: str, words: str) -> bool:
+        now = self.clock()
+        entry = entry_of_agent(agent, event, now, steps=execution.steps, words=visible(words)[:SHOWN])
+        ended = replace(agent.freed(), execution=None, seen_at=now)
+        withdrawn, entries = await given_up(self.store, agent, now)
+        return await self.store.change([ended.record(), *withdrawn], [*entries, entry])
 
     # steps
 
@@ -269,7 +322,7 @@ class SafetyLoop:
                 kept.append(moved.challenge.record())
             if await self.store.change(kept, moved.entries):
                 if moved.challenge is not None:
-                    await self.announce(moved.challenge)
+                    await self._tell_persons(moved.challenge)
                 return moved.directive
 
     async def _seen(self, agent: Agent) -> Seen:
