@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,6 +55,8 @@ class Authority:
     key_set: Any = None
     metadata: dict[str, Any] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    pages: dict[str, Callable[[Request], Awaitable[Response]]] = field(default_factory=dict)
+    """What else it answers, by path."""
 
     def claims(self, **changed: Any) -> dict[str, Any]:
         """Good claims, changed in some way; None leaves one out."""
@@ -76,6 +78,8 @@ class Authority:
         self.asked.append(path)
         if path == "/keys":
             return Response(self.key_set) if isinstance(self.key_set, bytes) else JSONResponse(self.key_set)
+        if path in self.pages:
+            return await self.pages[path](request)
         if path in self.metadata:
             return JSONResponse(self.metadata[path])
         return Response("not here", 404)
@@ -87,7 +91,7 @@ def authority() -> Iterator[Authority]:
     with socket.create_server(("127.0.0.1", 0)) as sock:
         made = Authority(f"http://127.0.0.1:{sock.getsockname()[1]}")
         made.metadata["/.well-known/oauth-authorization-server"] = {"issuer": made.url, "jwks_uri": f"{made.url}/keys"}
-        app = Starlette(routes=[Route("/{path:path}", made.answer)])
+        app = Starlette(routes=[Route("/{path:path}", made.answer, methods=["GET", "POST"])])
         web = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
         thread = threading.Thread(target=web.run, kwargs={"sockets": [sock]})
         thread.start()

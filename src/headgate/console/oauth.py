@@ -26,6 +26,8 @@ CALLBACK: Final = "/sign-in-callback"
 _KIND: Final = "console oauth"
 _SECONDS: Final = 600.0
 _FETCH_SECONDS: Final = 10.0
+_FAILURES: Final = (httpx2.HTTPError, httpx2.InvalidURL, ValueError)
+"""What comes of a provider that does not answer, or answers anything else."""
 _BYTES: Final = 32
 
 
@@ -79,7 +81,8 @@ class SignInWithOAuth:
 
     async def go(self) -> Going:
         """Begin; an OAuthError if the provider cannot be reached."""
-        [authorize] = await self._addresses("authorization_endpoint")
+        async with _http() as http:
+            authorize = await self._address(http, "authorization_endpoint")
         secret, nonce, verifier = (secrets.token_urlsafe(_BYTES) for _ in range(3))
         value = {"nonce": nonce, "verifier": verifier}
         await self._store.insert(Record(_KIND, _hash(secret), value, None, self._clock() + _SECONDS))
@@ -114,7 +117,6 @@ class SignInWithOAuth:
 
     async def _identity(self, code: str, verifier: str) -> str:
         """The token in which the provider says who it is."""
-        [token_endpoint] = await self._addresses("token_endpoint")
         asked = {
             "grant_type": "authorization_code",
             "code": code,
@@ -124,22 +126,27 @@ class SignInWithOAuth:
         }
         if self._provider.client_secret:
             asked["client_secret"] = self._provider.client_secret
-        try:
-            async with httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False) as http:
-                answer = await http.post(token_endpoint, data=asked, headers={"accept": "application/json"})
-            token = answer.json().get("id_token") if answer.is_success else None
-        except (httpx2.HTTPError, ValueError, AttributeError):
-            token = None
+        async with _http() as http:
+            address = await self._address(http, "token_endpoint")
+            try:
+                answer = await http.post(address, data=asked, headers={"accept": "application/json"})
+                token = answer.json().get("id_token") if answer.is_success else None
+            except (*_FAILURES, AttributeError):
+                token = None
         if not isinstance(token, str):
             raise OAuthError("The provider did not say who you are: begin again.")
         return token
 
-    async def _addresses(self, *names: str) -> list[str]:
+    async def _address(self, http: httpx2.AsyncClient, name: str) -> str:
         try:
-            async with httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False) as http:
-                return await discover(http, self._provider.issuer, *names)
-        except (httpx2.HTTPError, ValueError):
+            [address] = await discover(http, self._provider.issuer, name)
+        except _FAILURES:
             raise OAuthError("The provider cannot be reached: use a link instead, or try again.") from None
+        return address
+
+
+def _http() -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False)
 
 
 def _hash(secret: str) -> str:
