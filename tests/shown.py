@@ -11,11 +11,14 @@ __all__ = ["Block", "Exchange", "Typed", "blocks", "exchanges", "masked", "same"
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _MASKS = (
-    (r"\b(conf|quota_continue|appr|sess|req)_[\w-]*…?", r"\1_…"),
-    (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
+    (r"\b(conf|quota_continue|appr|sess|req|exec)_[\w-]*…?", r"\1_…"),
+    (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "CHALLENGE"),
+    (r"\b(?:[2-9A-Z]{4}-){6}[2-9A-Z]{4}\b", "CODE"),
+    (r"\d{4}-\d\d-\d\d(T[\d:.]+Z| [\d:]+ UTC)", "TIME"),
     (r"\b[0-9a-f]{64}\b", "DIGEST"),
     (r"[\d.]+ ms\b", "N ms"),
     (r"\b\d+ (s|min) ago; expires in \d+ (s|min)", "A WHILE ago"),
+    (r"\bin \d+ (s|min),", "in A WHILE,"),
 )
 
 
@@ -76,7 +79,7 @@ def typed(block: Block) -> Iterator[Typed]:
     else:
         for line in block.text.splitlines():
             words = line.split("  #")[0].strip()
-            if words.startswith(("headgate ", "HEADGATE_")):
+            if words.startswith(("headgate ", "HEADGATE_", "export ")):
                 yield Typed(words, "")
 
 

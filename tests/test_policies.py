@@ -2,10 +2,8 @@
 
 import json
 import re
-import shlex
-import subprocess
 import tomllib
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,11 +35,10 @@ from headgate.server.http import Access, http_app
 from headgate.sources.bookshop import build_bookshop
 from headgate.sources.modules import load_adapter
 from tests.cli.commands import Shell
-from tests.server.processes import HEADGATE, PATIENCE, environment, serve_http
+from tests.homes import EXAMPLES, Home
 from tests.shown import Block, Exchange, Typed, blocks, exchanges, masked, same, sections, typed
 from tests.support import ROOT
 
-EXAMPLES = ROOT / "examples"
 POLICIES = sorted((EXAMPLES / "policies").glob("*.toml"))
 PAGE = ROOT / "docs" / "bounds.md"
 DEPLOYMENTS = "deployments.py:deployments"
@@ -80,7 +77,14 @@ async def adapter_of(source: str, shop: Path) -> AsyncIterator[Adapter]:
 
 
 def test_there_is_a_policy_for_each_wish_and_cases_for_each() -> None:
-    wishes = ["ask-before-deleting", "never-touch-production", "only-these-callers", "read-only", "spend-at-most"]
+    wishes = [
+        "ask-before-deleting",
+        "never-touch-production",
+        "only-these-callers",
+        "read-only",
+        "spend-at-most",
+        "supervise-agents",
+    ]
     assert [path.stem for path in POLICIES] == wishes
     assert [path.stem for path in sorted((EXAMPLES / "policies" / "cases").glob("*.toml"))] == wishes
 
@@ -226,66 +230,6 @@ def test_the_cases_that_the_page_shows_are_cases(tmp_path: Path) -> None:
     assert shown
 
 
-class Home:
-    """A user who types what the page shows, from the first line to the last, in the folder of the examples."""
-
-    def __init__(self, shell: Shell, folder: Path) -> None:
-        self._shell = shell
-        self._variables = {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_STATE_HOME": str(folder / "state")}
-        self._folder = folder
-        self._seen: dict[str, str] = {}
-
-    def types(self, words: str) -> tuple[str, str]:
-        """What a command prints: its answer, and what it says beside that."""
-        given = shlex.split(self._filled(words))
-        variables = dict(word.split("=", 1) for word in given[: given.index("headgate")])
-        done = self._shell(*given[given.index("headgate") + 1 :], cwd=EXAMPLES, env={**self._variables, **variables})
-        assert done.code in (0, 1), f"{words}: {done.err}"
-        self._note(done.out + done.err)
-        return self._plain(done.out), self._plain(done.err)
-
-    def serves(self, words: str) -> None:
-        """Start a server as it is typed; it must come up, and end when nobody speaks to it any more."""
-        given = shlex.split(self._filled(words))[2:]
-        variables = {"XDG_STATE_HOME": self._variables["XDG_STATE_HOME"]}
-        if "--http" in given:
-            at = given.index("--http")
-            del given[at : at + 2]
-            with serve_http(*self._placed(given), env=variables) as serving:
-                assert serving.port
-            return
-        run = subprocess.run(
-            [HEADGATE, "serve", *self._placed(given)],
-            stdin=subprocess.DEVNULL,
-            env=environment(variables),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        assert (run.returncode, run.stderr) == (0, "")
-
-    def _placed(self, words: Iterable[str]) -> list[str]:
-        """The words with the paths of files that the page tells of: examples, or what the user has written."""
-        (self._folder / "tokens.toml").write_text(_tokens())
-        own = {"tokens.toml": self._folder / "tokens.toml"}
-        return [str(own.get(one, EXAMPLES / one if (EXAMPLES / one.split(":")[0]).exists() else one)) for one in words]
-
-    def _filled(self, words: str) -> str:
-        for stand_in, value in self._seen.items():
-            words = words.replace(stand_in, value)
-        for name in _WRITTEN:
-            words = words.replace(name, str(self._folder / name))
-        return words
-
-    def _plain(self, text: str) -> str:
-        return text.replace(f"{self._folder}/", "")
-
-    def _note(self, text: str) -> None:
-        for found in re.finditer(r"\b(appr)_[\w-]{16}", text):
-            self._seen[f"{found[1]}_…"] = found[0]
-
-
 def _tokens() -> str:
     return next(block.text for block in shown_blocks("toml") if "[tokens." in block.text)
 
@@ -295,7 +239,7 @@ def commands() -> list[Typed]:
 
 
 def test_the_page_shows_what_commands_really_print(shell: Shell, tmp_path: Path) -> None:
-    home = Home(shell, tmp_path)
+    home = Home(shell, tmp_path, written=_WRITTEN)
     wrong = []
     for one in commands():
         if one.words.startswith("headgate serve") or "://" in one.words:
@@ -309,7 +253,7 @@ def test_the_page_shows_what_commands_really_print(shell: Shell, tmp_path: Path)
 @pytest.mark.parametrize("words", [one.words for one in commands() if one.words.startswith("headgate serve")])
 def test_a_server_that_the_page_shows_comes_up(words: str, shell: Shell, tmp_path: Path) -> None:
     if "postgresql://" not in words:
-        Home(shell, tmp_path).serves(words)
+        Home(shell, tmp_path, written=_WRITTEN, files={"tokens.toml": _tokens()}).serves(words)
 
 
 def conversations() -> list[Any]:
