@@ -1,0 +1,187 @@
+"""News for open pages: an event when something has changed, none when nothing has, and an end with the session."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+from starlette.requests import Request
+
+from headgate import Session
+from headgate.console.doors import Visit
+from headgate.console.pages import live
+from headgate.console.signing_in import find_operator, is_signed_in, sign_out
+from headgate.safety.approvals import approve, turn_down
+from headgate.safety.loop.persons import show_code
+from headgate.store.interface import Store
+from tests.console.desks import Browser, Desk, desk, dumped
+from tests.safety.supervising import HARMLESS
+
+pytestmark = pytest.mark.anyio
+
+Action = Callable[[], Awaitable[object]]
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "_SECONDS_BETWEEN_LOOKS", 0.0)
+
+
+async def visit_of(at: Desk, browser: Browser) -> Visit:
+    operator = await find_operator(at.store, browser.cookie, at.clock)
+    assert operator
+    return Visit(Request({"type": "http", "headers": []}), operator, {})
+
+
+async def nothing() -> None:
+    """Nothing happens."""
+
+
+async def looks(at: Desk, browser: Browser, monkeypatch: pytest.MonkeyPatch, *actions: Action) -> list[tuple[int, str]]:
+    """At which look there was an event, and what it told; before each look something is done."""
+    left = list(actions)
+    count = 0
+
+    async def signed_in(*_: Any) -> bool:
+        nonlocal count
+        if not left:
+            return False
+        await left.pop(0)()
+        count += 1
+        return True
+
+    monkeypatch.setattr(live, "is_signed_in", signed_in)
+    found = []
+    async for event in live._news(at.console, await visit_of(at, browser)):
+        assert event.event == "changed"
+        found.append((count, str(event.data)))
+    return found
+
+
+async def test_the_first_event_comes_at_once_and_then_none_while_nothing_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with desk() as at:
+        browser = await at.operator()
+        assert [look for look, _ in await looks(at, browser, monkeypatch, *[nothing] * 12)] == [1]
+
+
+async def test_whatever_a_page_shows_is_told_when_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk() as at:
+        browser = await at.operator()
+        first, second = await at.asked(), await at.asked("delete_label", {"number": 2})
+        challenge = await at.stopped()
+        paused = await at.paused()
+
+        async def time_out() -> None:
+            at.clock.move(301)
+
+        actions: list[Action] = [
+            lambda: approve(at.store, first, "ana", at.clock),
+            lambda: turn_down(at.store, second, "ana", at.clock),
+            lambda: show_code(at.store, challenge.id, "console", "ana", at.clock),
+            lambda: at.step(HARMLESS),
+            lambda: at.operator("bo"),
+            lambda: at.asked("delete_label", {"number": 3}, session=Session()),
+            time_out,
+            lambda: approve(at.store, paused.approval_id, "ana", at.clock),
+        ]
+        script = [nothing, *(one for action in actions for one in (action, nothing))]
+        told = await looks(at, browser, monkeypatch, *script)
+        assert [look for look, _ in told] == [1, *range(2, 2 * len(actions) + 1, 2)]
+        assert len({state for _, state in told}) == len(told)
+        assert {len(state) for _, state in told} == {16}, "nothing follows from it"
+
+
+async def test_requests_are_told_but_not_each_of_them_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk() as at:
+        browser = await at.operator()
+
+        async def ask() -> None:
+            await at.call("get_nothing")
+
+        script: list[Action] = [nothing, ask, ask, ask, nothing, nothing, ask, nothing, nothing, nothing, nothing]
+        assert [look for look, _ in await looks(at, browser, monkeypatch, *script)] == [1, 5, 10]
+
+
+async def test_a_page_that_asks_for_itself_anew_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk() as at:
+        browser = await at.operator()
+        approval = await at.asked("delete_old", {"before": "2020"})
+        challenge, paused = await at.stopped(), await at.paused()
+        pages = [
+            "/",
+            "/approvals",
+            f"/approvals/{approval}",
+            f"/approvals/{paused.approval_id}",
+            "/codes",
+            f"/codes/{challenge.id}",
+            "/agents",
+            "/agent?name=bot",
+            "/audit",
+            "/operations",
+            "/operations/delete_old",
+        ]
+        before = await dumped(at.store)
+
+        def refreshing(path: str) -> Action:
+            return lambda: browser.get(path, x_headgate_refresh="1")
+
+        told = await looks(at, browser, monkeypatch, nothing, *map(refreshing, pages), *[nothing] * 10)
+        assert [look for look, _ in told] == [1], "or an open page would keep itself and all others busy for ever"
+        assert await dumped(at.store) == before
+        assert at.made == []
+        await browser.get(f"/approvals/{approval}")
+        assert await dumped(at.store) != before, "somebody who opens the page makes a dry run, which is written down"
+
+
+async def test_without_metrics_there_is_nothing_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk(has_engine=False) as at:
+        browser = await at.operator()
+        assert [look for look, _ in await looks(at, browser, monkeypatch, *[nothing] * 11)] == [1]
+
+
+@pytest.mark.parametrize("end", ["sign out", "time", "closing"])
+async def test_it_ends_with_the_session_and_with_the_server(end: str) -> None:
+    async with desk() as at:
+        visit = await visit_of(at, await at.operator())
+        news = live._news(at.console, visit)
+        assert (await anext(news)).event == "changed"
+        match end:
+            case "sign out":
+                await sign_out(at.store, visit.operator, at.clock)
+            case "time":
+                at.clock.move(12 * 3600)
+            case _:
+                at.console.closing.set()
+        assert [event async for event in news] == []
+        assert await is_signed_in(at.store, visit.operator, at.clock) is (end == "closing")
+
+
+async def test_it_waits_between_two_looks_until_it_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "_SECONDS_BETWEEN_LOOKS", 3600.0)
+    async with desk() as at:
+        news = live._news(at.console, await visit_of(at, await at.operator()))
+        await anext(news)
+        rest: list[object] = []
+
+        async def listen() -> None:
+            rest.extend([event async for event in news])
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listen)
+            await anyio.wait_all_tasks_blocked()
+            at.console.closing.set()
+        assert rest == []
+
+
+async def test_two_states_are_told_apart_by_every_agent(store: Store) -> None:
+    at = Desk(store)
+    for number in range(3):
+        await at.start(f"bot {number}", session=Session())
+    states = {await live._state(at.console)}
+    for number in range(3):
+        agent = await at.agent(f"bot {number}")
+        await store.change([agent.record()])
+        states.add(await live._state(at.console))
+    assert len(states) == 4
