@@ -68,7 +68,8 @@ class SqlStore:
 
     async def change(self, records: Sequence[Record], entries: Sequence[Entry] = ()) -> bool:
         """Keep new records and change others, all of them or none; False if one is not as it was read."""
-        changes = [(_INSERT, _columns(one)) if one.version == NEW else _replacing(one) for one in records]
+        ordered = sorted(records, key=lambda one: (one.kind, one.key))  # so that no two wait for each other
+        changes = [(_INSERT, _columns(one)) if one.version == NEW else _replacing(one) for one in ordered]
         if not all(NEW <= one.version <= _LARGEST for one in records):
             return False
         return await self._change(changes, entries)
