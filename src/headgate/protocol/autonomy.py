@@ -97,15 +97,16 @@ _UNTOLD: Final = Risk(61, ("The adapter's own function could not tell the risk: 
 
 
 def worst_of(scorers: Sequence[Scorer], hint: str) -> Risk:
-    """The gravest risk that any of several tells, with the reasons of all that tell as much or are not harmless."""
+    """The gravest risk that any of several tells, with its reasons."""
     return max((_told_by(scorer, hint) for scorer in scorers), key=lambda risk: risk.score)
 
 
 def _told_by(scorer: Scorer, hint: str) -> Risk:
     try:
-        return scorer(hint)
+        risk: object = scorer(hint)
     except Exception:  # noqa: BLE001  # an author's mistake must not let anything pass
         return _UNTOLD
+    return risk if isinstance(risk, Risk) else _UNTOLD
 
 
 class NotificationType(StrEnum):

@@ -14,15 +14,23 @@ from headgate.safety.autonomy.vocabulary import Vocabulary
 __all__ = [
     "ARTICLES",
     "CAUSING",
+    "DETERMINERS",
     "FILLERS",
     "FOREIGN",
+    "FUNCTION",
     "KINDS",
     "LEADS",
+    "LOCAL",
+    "LOOKING",
     "RULES",
     "SAFE",
     "SCOPES",
+    "SHELL",
     "TARGETS",
+    "TRYING",
+    "UNLIKE",
     "WORDS",
+    "WRITING",
     "Form",
     "Kind",
     "Rule",
@@ -73,6 +81,8 @@ class Rule:
     score: int
     why: str
     pattern: re.Pattern[str]
+    always: bool = False
+    """Whether it counts even where nothing is changed."""
 
 
 def _data(name: str) -> Mapping[str, Any]:
@@ -98,7 +108,8 @@ def _senses(kind: Kind, verbs: Mapping[str, str]) -> Iterator[tuple[str, Sense]]
         for word, form in _forms(verb):
             yield word, Sense(kind, Form.FIRST if form is Form.DONE else form)
     for verb in verbs.get("english", "").split():
-        yield from ((word, Sense(kind, form)) for word, form in _forms(verb))
+        again = (f"re{verb}",) if verbs.get("again") else ()
+        yield from ((word, Sense(kind, form)) for one in (verb, *again) for word, form in _forms(one))
     for noun in verbs.get("told", "").split():
         yield from ((word, Sense(kind, Form.TOLD)) for word in (noun, f"{noun}s"))
 
@@ -140,14 +151,27 @@ SCOPES: Final = Vocabulary(
 )
 """Words for how much of it, and how."""
 
-FILLERS, LEADS, ARTICLES, CAUSING = (
-    frozenset(_WORDS["small"][name].split()) for name in ("fillers", "leads", "articles", "causing")
+FILLERS, LEADS, ARTICLES, DETERMINERS, FUNCTION, CAUSING, UNLIKE, SHELL = (
+    frozenset(_WORDS["small"][name].split())
+    for name in ("fillers", "leads", "articles", "determiners", "function", "causing", "unlike", "shell")
 )
-"""Words before which the action has not begun, after which another one begins, after which a word is a noun, and that
-have something done: "get it deleted"."""
+"""Words before which the action has not begun, after which another one begins, after which a word is a noun, that stand
+after a verb, that are never one, that have something done ("get it deleted"), that are no slip of a grave one, and that
+are commands."""
 
-RULES: Final = tuple(Rule(one["score"], one["why"], re.compile(one["pattern"])) for one in _COMMANDS["rules"])
+TRYING: Final = frozenset(form for verb in _WORDS["small"]["trying"].split() for form, _ in _forms(verb))
+"""Words for looking at what comes of something."""
+
+LOOKING, WRITING = (re.compile(_COMMANDS["phrases"][name]) for name in ("looking", "writing"))
+"""Turns of phrase that mean looking, whatever verb is in them; and that mean writing a text, whatever that is about."""
+
+RULES: Final = tuple(
+    Rule(one["score"], one["why"], re.compile(one["pattern"]), one.get("always", False)) for one in _COMMANDS["rules"]
+)
 """What tells the risk of an action by itself."""
 
 SAFE: Final = re.compile("|".join(one["pattern"] for one in _COMMANDS["safe"]))
 """What changes nothing: tests and checks, and commands that only look."""
+
+LOCAL: Final = re.compile("|".join(one["pattern"] for one in _COMMANDS["local"]))
+"""What changes nothing but one's own working copy."""

@@ -23,14 +23,14 @@ class AgentRules:
 
     def tightened(self, own: "Tightening") -> "AgentRules":
         """These rules with what an agent demands of itself; nothing in it can loosen them."""
-        steps = self.max_autonomous_steps
+        limits = (self.max_autonomous_steps, own.max_autonomous_steps)
         strictest = min(self.risk_tolerance, own.risk_tolerance or self.risk_tolerance, key=lambda one: one.threshold)
         auto = self.auto_approve
         if own.auto_approve is not None:
             auto = tuple(one for one in auto if one in own.auto_approve)
         return replace(
             self,
-            max_autonomous_steps=min(steps, own.max_autonomous_steps or steps),
+            max_autonomous_steps=min(limit for limit in limits if limit is not None),
             risk_tolerance=strictest,
             deny=_joined(self.deny, own.deny),
             requires_approval=_joined(self.requires_approval, own.requires_approval),

@@ -10,25 +10,28 @@ from functools import lru_cache
 from typing import Final
 
 from headgate.protocol.autonomy import Risk
-from headgate.safety.autonomy.actions import split
-from headgate.safety.autonomy.hidden import decoded, respelt
+from headgate.safety.autonomy.actions import split, unknown_order
+from headgate.safety.autonomy.hidden import as_written, decoded, spellings
 from headgate.safety.autonomy.lexicon import (
     ARTICLES,
     CAUSING,
+    DETERMINERS,
     FILLERS,
     FOREIGN,
     KINDS,
     LEADS,
+    LOCAL,
+    LOOKING,
     RULES,
     SAFE,
     SCOPES,
     TARGETS,
     WORDS,
+    WRITING,
     Form,
     Kind,
 )
-from headgate.safety.autonomy.mentions import without_mentions
-from headgate.safety.autonomy.texts import readings
+from headgate.safety.autonomy.mentions import without_assurances, without_mentions, without_quotes
 
 __all__ = ["score"]
 
@@ -40,6 +43,11 @@ _HIDDEN: Final = 10
 _MOST_FACTORS: Final = 6
 _ASKED: Final = re.compile(r"(?:is|are|was|were|does|did|has) (?:the|there|it|any|this|that|all|our)\b")
 _TOKENS: Final = re.compile(r"[^\W_]+")
+_COMMAND: Final = re.compile(r"\S+\s+-{1,2}\w")
+"""A command with an option."""
+_FILE: Final = re.compile(r"\w+(?=\.\w)")
+_SENTENCE: Final = re.compile(rf"(?<![\w/.-])(?!(?:re)?run)([^\W_]+)\s+(?:{'|'.join(sorted(DETERMINERS))})\b")
+"""A word with what it is done to: in a command, no argument looks like that."""
 _LOOK, _MAKE, _REMOVE = (KINDS[name] for name in ("look", "make", "remove"))
 
 
@@ -53,6 +61,8 @@ class _Verb:
     at: int
     place: int
     word: str
+    leads: bool = True
+    """Whether it stands where a verb does: by it, it is known what is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +79,12 @@ def score(hint: str) -> Risk:
 
     A reading in which something is not understood counts only if there is none in which all of it is.
     """
-    as_written = [_read(text) for text in readings(hint)]
-    spelt = [_read(text) for one in respelt(hint) for text in readings(one)]
-    known = [one.risk for one in (*as_written, *spelt) if one.is_known]
-    plain = _worst(known or [one.risk for one in as_written])
-    inside = [_read(text).risk for one in (*decoded(hint), *_backwards(hint)) for text in readings(one)[:2]]
-    apparent = _worst([one.risk for one in as_written])
+    written = [_read(text) for text in as_written(hint)]
+    spelt = [_read(text) for text in spellings(hint)[len(written) :]]
+    known = [one.risk for one in (*written, *spelt) if one.is_known]
+    plain = _worst(known or [one.risk for one in written])
+    inside = [_read(text).risk for one in decoded(hint) for text in as_written(one)]
+    apparent = _worst([one.risk for one in written])
     hidden = [risk for risk in (plain, *inside) if risk.score > max(apparent.score, _UNKNOWN)]
     if not hidden:
         return plain
@@ -86,16 +96,9 @@ def _worst(risks: list[Risk]) -> Risk:
     return max(risks, key=lambda risk: risk.score)
 
 
-def _backwards(hint: str) -> Iterator[str]:
-    """A text from its end to its beginning, if that says something grave."""
-    text = hint[::-1].casefold()
-    senses = (WORDS.get(token) for token in _TOKENS.findall(text))
-    if any(sense is not None and sense.kind.score >= _REMOVE.score and sense.form is Form.DONE for sense in senses):
-        yield text
-
-
 def _read(text: str) -> _Read:
     """One reading: the risk of its gravest action."""
+    text = without_assurances(text)
     parts = [_Part(one) for one in split(text)]
     whole = _masked(text, parts)
     by_rules = [*_by_rules(whole)]
@@ -124,12 +127,17 @@ def _by_rules(part: str) -> Iterator[Risk]:
 
 def _by_words(part: "_Part", *, begins: bool) -> Risk:
     done = _done(part.verbs)
-    is_strange = not begins or bool(part.scopes) or not part.text.isascii()
-    if not part.begins and is_strange and (done is None or done.kind is _LOOK):
+    is_strange = not begins or bool(part.scopes) or not part.text.isascii() or _is_order(part.text)
+    if not part.begins and is_strange and (done is None or done.kind in (_LOOK, _MAKE)):
         return _STRANGE
     if done is None:
         return Risk(_LOOK.score, (f"'{_short(part.text)}' belongs to another action",))
     return _weighed(part, done)
+
+
+def _is_order(text: str) -> bool:
+    """Whether something is done by a word that is not known: a command with an option, or a word with an object."""
+    return _COMMAND.match(text) is not None or unknown_order(text, 0)
 
 
 def _done(verbs: tuple[_Verb, ...]) -> _Verb | None:
@@ -158,21 +166,39 @@ class _Part:
     def __init__(self, text: str) -> None:
         self.text = self.acts = text
         verbs = _verbs(text)
-        if _ASKED.match(text):
-            verbs = (_Verb(_LOOK, told=False, at=0, place=0, word="?"), *verbs)
-        if verbs and verbs[0].kind is _LOOK:
-            self.acts = without_mentions(text)
-            verbs = (verbs[0], *_verbs(self.acts)) if self.acts != text else verbs
-        is_safe = SAFE.search(self.acts) is not None
-        if is_safe:
-            self.acts = ""
-            verbs = (_Verb(_LOOK, told=False, at=0, place=0, word=_short(text)),)
+        looks = _ASKED.match(text) or LOOKING.search(text)
+        if looks and not any(verb.at < looks.start() for verb in verbs):
+            verbs = (_said(looks[0], _LOOK), *(verb for verb in verbs if verb.at >= looks.end()))
+        safe = _safe(text)
+        if not safe and verbs and (verbs[0].kind is _LOOK or WRITING.match(text)):
+            masked = without_mentions(text, verbs[0].word)
+            if masked != text and verbs[0].word in masked:
+                self.acts, verbs = masked, (verbs[0], *_verbs(masked))
+                safe = _safe(masked)
+        if safe:
+            kind = _LOOK if SAFE.match(self.acts) else _MAKE
+            verbs = (_said(text, kind), *(verb for verb in verbs if verb.at >= safe.end()))
+            self.acts = self.acts[safe.end() :]
         tokens = _TOKENS.findall(self.acts or text)
         self.verbs = verbs
-        self.begins = is_safe or any(verb.place < _WHERE_IT_BEGINS for verb in verbs)
+        self.begins = safe is not None or any(verb.leads and verb.place < _WHERE_IT_BEGINS for verb in verbs)
         """Whether it is known what is done: there is a verb where the sentence begins."""
         self.targets = tuple(dict.fromkeys(one for one, _, _ in TARGETS.found(self.acts or text, tokens)))
-        self.scopes = tuple(dict.fromkeys(one for one, _, _ in SCOPES.found(self.acts, tokens)))
+        plain = _TOKENS.findall(_FILE.sub(" ", self.acts))
+        self.scopes = tuple(dict.fromkeys(one for one, _, _ in SCOPES.found(self.acts, plain)))
+
+
+def _said(text: str, kind: Kind) -> _Verb:
+    return _Verb(kind, told=False, at=0, place=0, word=_short(text))
+
+
+def _safe(text: str) -> re.Match[str] | None:
+    """What of a text changes nothing of others, if nothing in it is a sentence that says otherwise."""
+    safe = SAFE.match(text) or LOCAL.match(text)
+    if safe is None or any(rule.pattern.search(safe[0]) for rule in RULES if rule.always):
+        return None
+    words = (WORDS.get(one) for one in _SENTENCE.findall(without_quotes(safe[0])))
+    return None if any(sense is not None and sense.kind.score >= _UNKNOWN for sense in words) else safe
 
 
 def _verbs(text: str) -> tuple[_Verb, ...]:
@@ -195,20 +221,22 @@ def _english(text: str, found: list[re.Match[str]]) -> Iterator[_Verb]:
     place, first = 0, ""
     for index, match in enumerate(found):
         token, before = match[0], found[index - 1][0] if index else ""
+        after = found[index + 1][0] if index + 1 < len(found) else ""
         sense = WORDS.get(token)
         if sense is not None and (sense.form is not Form.FIRST or (not first and place < 2) or before in LEADS):
-            is_noun = first != "" and before not in LEADS and _is_noun(text, match, before)
+            is_noun = first != "" and before not in LEADS and _is_noun(text, match, before, after)
             ends = index == len(found) - 1 and first in CAUSING
             told = is_noun or (sense.form is Form.TOLD and not ends)
-            yield _Verb(sense.kind, told=told, at=match.start(), place=place, word=token)
+            leads = place == 0 or before in LEADS or text[max(0, match.start() - 1)] == "."
+            yield _Verb(sense.kind, told=told, at=match.start(), place=place, word=token, leads=leads)
             first = first or token
-        place += token not in FILLERS
+        place += not (token in FILLERS or token.endswith("ly"))
 
 
-def _is_noun(text: str, match: re.Match[str], before: str) -> bool:
+def _is_noun(text: str, match: re.Match[str], before: str, after: str) -> bool:
     """Whether a word only names something: after an article, or inside a name such as purge_cache."""
-    joined = text[max(0, match.start() - 1) : match.start()] + text[match.end() : match.end() + 1]
-    return before in ARTICLES or any(sign in joined for sign in "_-/(")
+    joined = text[max(0, match.start() - 1) : match.start()].replace("(", "") + text[match.end() : match.end() + 1]
+    return before in ARTICLES or (after not in DETERMINERS and any(sign in joined for sign in "_-/("))
 
 
 def _short(text: str) -> str:

@@ -2,39 +2,56 @@
 
 import re
 import unicodedata
-from functools import lru_cache, partial
+from functools import partial
 from typing import Final
 
-__all__ = ["folded", "readings", "skeleton"]
+__all__ = ["folded", "lined", "readings", "skeleton"]
 
 _SPACES: Final = re.compile(r"\s+")
-_WORD: Final = re.compile(r"\b\w*[013457]\w*")
-"""A word with a digit in it that could stand for a letter."""
+_BREAKS: Final = re.compile(r"[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
+_WORD: Final = re.compile(r"[\w@$!€]+")
+_FILLERS: Final = frozenset("\u115f\u1160\u2800")
+"""Letters and signs that show nothing."""
 
 _LOOK_ALIKES: Final = (
     "аa еe оo рp сc уy хx ѕs іi јj ԁd һh ӏl ԝw ѵv вb кk мm нh тt ёe їi ɡg ɑa ıi łl øo đd ħh ŧt ʋu ⅼl ʀr ʟl "
     "αa βb εe ηn ιi κk νv οo ρp τt υu χx γy ωw ϲc ζz μu օo սu հh ոn ցg եe քq զq ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ᴍm ɴn "
-    "ᴏo ᴘp ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz ꓮa ꓐb ꓚc ꓓd ꓰe ꓝf ꓖg ꓧh ꓲi ꓙj ꓗk ꓡl ꓟm ꓠn ꓳo ꓑp ꓣr ꓢs ꓔt ꓴu ꓦv ꓪw ꓫx ꓬy ꓜz"
+    "ᴏo ᴘp ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz ꓮa ꓐb ꓚc ꓓd ꓰe ꓝf ꓖg ꓧh ꓲi ꓙj ꓗk ꓡl ꓟm ꓠn ꓳo ꓑp ꓣr ꓢs ꓔt ꓴu ꓦv ꓪw ꓫx ꓬy ꓜz "
+    "ᗩa ᗷb ᑕc ᗪd ᗴe ᖴf ᕼh ᒍj ᒪl ᗰm ᑎn ᑭp ᖇr ᔕs ᑌu ᐯv ᗯw"
 )
-_LATIN: Final = {ord(pair[0]): pair[1] for pair in _LOOK_ALIKES.split()}
-"""Letters of other scripts that a reader takes for Latin ones."""
-_DIGITS: Final = (str.maketrans("013457", "oleast"), str.maketrans("013457", "oieast"))
+_LETTERED_SIGNS: Final = (0x1F150, 0x1F170, 0x1F1E6)
+"""Where the letters in dark circles, in dark squares and on flags begin."""
+_LATIN: Final = {ord(pair[0]): pair[1] for pair in _LOOK_ALIKES.split()} | {
+    first + place: chr(ord("a") + place) for first in _LETTERED_SIGNS for place in range(26)
+}
+"""Letters of other scripts, and signs, that a reader takes for Latin ones."""
+_DIGITS: Final = (str.maketrans("0134578@$!€", "oleastbasle"), str.maketrans("0134579@$!€", "oieastgasie"))
+"""What stands for a letter, in two ways: a 1 is an l or an i."""
 
 
 def folded(text: str) -> str:
     """A text without what does not show: one form of each letter, no marks, no invisible characters, single spaces."""
-    if text.isascii() and text.isprintable():
-        return " ".join(text.lower().split())
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    kept = "".join(_shown(one) for one in plain)
-    return _SPACES.sub(" ", unicodedata.normalize("NFKC", kept)).strip()
+    plain = text.lower() if text.isascii() else _plain(text)
+    return _SPACES.sub(" ", "".join(map(_shown, plain)) if not plain.isprintable() else plain).strip()
+
+
+def _plain(text: str) -> str:
+    """One form of each letter, without marks."""
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    kept = "".join(_shown(one) for one in apart)
+    return unicodedata.normalize("NFKC", kept)
 
 
 def _shown(one: str) -> str:
-    category = unicodedata.category(one)
-    if category in ("Zs", "Zl", "Zp") or one in "\t\n\r\v\f":
+    if one.isspace():
         return " "
-    return "" if category in ("Mn", "Me", "Cf", "Cc", "Cs", "Co", "Cn") or one == "\u3164" else one
+    hides = unicodedata.category(one) in ("Mn", "Me", "Cf", "Cc", "Cs", "Co", "Cn") or one in _FILLERS
+    return "" if hides else one
+
+
+def lined(text: str) -> str:
+    """A text whose lines stand in one, with a sign between them that ends an action."""
+    return _BREAKS.sub(" ; ", text)
 
 
 def skeleton(text: str) -> str:
@@ -42,16 +59,15 @@ def skeleton(text: str) -> str:
     return folded(text).translate(_LATIN)
 
 
-@lru_cache(maxsize=512)
 def readings(text: str) -> tuple[str, ...]:
     """The different ways in which a text may be meant, each folded; the plainest first."""
     plain = folded(text)
-    latin = plain.translate(_LATIN)
+    latin = plain if plain.isascii() else plain.translate(_LATIN)
     spelt = (_WORD.sub(partial(_lettered, digits), latin) for digits in _DIGITS)
     return tuple(dict.fromkeys((plain, latin, *spelt)))
 
 
 def _lettered(digits: dict[int, int], found: re.Match[str]) -> str:
-    """A word with letters in place of the digits that stand for them, if it has letters at all."""
+    """A word with letters in place of what stands for them, if it has letters at all."""
     word = found[0]
-    return word.translate(digits) if any(one.isalpha() for one in word) else word
+    return word if word.isalpha() or not any(one.isalpha() for one in word) else word.translate(digits)
