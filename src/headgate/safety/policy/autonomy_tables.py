@@ -5,6 +5,7 @@ from typing import Final
 
 from headgate.protocol.autonomy import LoopMode, Tolerance
 from headgate.safety.autonomy.rules import AgentRules
+from headgate.safety.autonomy.texts import folded
 from headgate.safety.loop.agents import LONGEST_NAME, agent_key
 from headgate.safety.loop.settings import LoopSettings, Unreported
 from headgate.safety.policy.tables import Mistake, Place, Table, named, number, one_of, one_or_more, text, whole
@@ -83,4 +84,6 @@ def _pattern(value: object) -> str:
     pattern = text(value)
     if len(pattern) > _LONGEST_PATTERN:
         raise Mistake(f"{named(pattern)} is too long: a pattern has {_LONGEST_PATTERN} characters at most")
+    if not folded(pattern):
+        raise Mistake(f"{named(pattern)} is no pattern: nothing in it can be seen")
     return pattern
