@@ -3,11 +3,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 ADDRESS ?= 127.0.0.1:8765
+CONSOLE ?= 127.0.0.1:8787
 
-.PHONY: demo test lint types unit million hundred-thousand redemptions killings separation bench lock clean
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings separation hostile screenshots bench lock clean
 
-demo: $(VENV)/.installed  ## serve the built-in demo over HTTP
-	@$(BIN)/headgate serve --http $(ADDRESS)
+demo: $(VENV)/.installed  ## serve the built-in demo over HTTP, with agents supervised, and the console
+	@$(BIN)/headgate serve --http $(ADDRESS) --console $(CONSOLE) --safety-loop enforcing
 
 test: lint types unit  ## every check: lint, types, tests with coverage
 
@@ -32,6 +33,12 @@ redemptions: $(VENV)/.developing  ## 200 uses of one token at once from 4 proces
 
 separation: $(VENV)/.developing  ## every byte that leaves a server during 1,000 challenges, searched for codes
 	HEADGATE_CHALLENGES=1000 $(BIN)/pytest tests/hostile/test_channel_separation.py
+
+hostile: $(VENV)/.developing  ## hostile agents against everything that holds them up, and the table of what held
+	$(BIN)/python -m tests.hostile.table
+
+screenshots: $(VENV)/.developing  ## pictures of the console for its page, taken in a real browser
+	$(BIN)/python -m tests.browser.screenshots
 
 killings: $(VENV)/.developing  ## kill -9 of a server amid 1,000 confirmed operations, 50 times on each store
 	HEADGATE_KILLINGS=50 $(BIN)/pytest tests/safety_processes/test_killings.py -s
