@@ -91,7 +91,7 @@ async def test_approved_the_call_runs_once_as_it_was_asked() -> None:
         assert (await at.call("delete_label", {"number": 1}, token=approval))["success"]
         assert at.made == ["delete 1"]
         assert state_of(await browser.get(f"/approvals/{approval}")) == "approved by ana, and used"
-        assert [one.details.get("by") for one in await at.audit() if one.event == "approved"][0] == "ana"
+        assert "ana" in [one.details.get("by") for one in await at.audit() if one.event == "approved"]
 
 
 async def test_refused_with_a_reason_the_call_never_runs() -> None:

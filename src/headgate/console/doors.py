@@ -34,7 +34,8 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 
 LONGEST_REASON: Final = 500
-_LARGEST_FORM: Final = 4 * 2**20
+_LARGEST_FORM: Final = 10 * 2**20
+"""Room for the arguments of the largest call, each sign of which may be spelt out in eight."""
 _MOST_FIELDS: Final = 2000
 _FORM: Final = "application/x-www-form-urlencoded"
 

@@ -76,15 +76,20 @@ def visible_lines(text: str) -> str:
 
 def whole_json(value: object) -> str:
     """A value as JSON on several lines, in which nothing is invisible."""
-    return visible_lines(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    return visible_lines(_dumped(value))
 
 
 def json_shown(value: object) -> str:
     """The same where there is little room: of a very long one, the beginning and how much is left out."""
-    lines = whole_json(value)
-    if len(lines) <= _LONGEST_SHOWN:
-        return lines
-    return f"{lines[:_LONGEST_SHOWN]}\n… NOT ALL IS SHOWN: these are {_LONGEST_SHOWN:,} of {len(lines):,} characters."
+    text = _dumped(value)
+    if len(text) <= _LONGEST_SHOWN:
+        return visible_lines(text)
+    note = f"… NOT ALL IS SHOWN: these are {_LONGEST_SHOWN:,} of {len(text):,} characters."
+    return f"{visible_lines(text[:_LONGEST_SHOWN])}\n{note}"
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
 def typed_json(text: str) -> Any:

@@ -1,6 +1,7 @@
 """Text from elsewhere as it may be shown: nothing in it can steer a terminal, hide itself or begin a new line."""
 
 import json
+from functools import lru_cache
 from typing import Final
 
 __all__ = ["json_line", "visible"]
@@ -19,5 +20,6 @@ def json_line(value: object) -> str:
     return visible(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
+@lru_cache(maxsize=4096)
 def _spelt(sign: str) -> str:
     return "\\u007f" if sign == _DELETE else json.dumps(sign)[1:-1]
