@@ -27,7 +27,7 @@ LIBRARY = f"{ROOT / 'examples' / 'town_library.py'}:adapter"
 PATIENCE = 60.0
 """Seconds after which whatever was waited for will not come."""
 
-_OURS = ("HEADGATE_", "MCP_AQL_", "NO_COLOR", "FORCE_COLOR", "COLUMNS")
+_OURS = ("HEADGATE_", "MCP_AQL_", "MCPAQL_", "NO_COLOR", "FORCE_COLOR", "COLUMNS")
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
