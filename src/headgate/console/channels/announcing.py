@@ -1,9 +1,8 @@
 """Tells persons what waits to be verified, through every channel there is; no step of an agent waits for that."""
 
 import logging
-import math
+from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Final
 
 import anyio
@@ -57,8 +56,9 @@ class Announcer:
 
     async def _serve(self, queue: "_Queue") -> None:
         room = anyio.Semaphore(_MOST_AT_ONCE)
-        async with queue.send, queue.receive, anyio.create_task_group() as tasks:
-            async for challenge in queue.receive:
+        async with anyio.create_task_group() as tasks:
+            while True:
+                challenge = await queue.take()
                 await room.acquire()
                 tasks.start_soon(self._show, queue.channel, challenge, room)
 
@@ -80,12 +80,20 @@ class _Queue:
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
-        self.send, self.receive = anyio.create_memory_object_stream[Challenge](math.inf)
+        self._waiting: deque[Challenge] = deque()
+        self._news = anyio.Event()
 
     def put(self, challenge: Challenge) -> None:
-        """Have a challenge shown, unless the server is about to end: whoever looks will find it."""
-        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-            self.send.send_nowait(challenge)
+        """Have a challenge shown."""
+        self._waiting.append(challenge)
+        self._news.set()
+
+    async def take(self) -> Challenge:
+        """The next one, as soon as there is one."""
+        while not self._waiting:
+            self._news = anyio.Event()
+            await self._news.wait()
+        return self._waiting.popleft()
 
 
 def _complain(channel: Channel, challenge: Challenge, why: str) -> None:

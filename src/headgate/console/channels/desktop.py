@@ -89,7 +89,7 @@ class Desktop:
         dialog, challenge = self._dialog, notice.challenge
         code = None
         try:
-            with anyio.move_on_after(max(1.0, challenge.expires_at - challenge.made_at)):
+            with anyio.move_on_after(challenge.expires_at - challenge.made_at):
                 code = await _run(dialog.command, dialog.written(notice.subject, notice.text))
         except OSError as error:
             raise ChannelError(f"{dialog.program} did not open a dialog: {error.strerror}") from None

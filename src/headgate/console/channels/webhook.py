@@ -1,5 +1,6 @@
 """A webhook: whatever receives it shows the code to a person."""
 
+import json
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
@@ -35,13 +36,13 @@ class Webhook:
         if token is not None and not (token.isascii() and token.isprintable()):
             raise SettingError("HEADGATE_WEBHOOK_TOKEN must be plain letters, digits and signs on one line")
         self._url = url
-        self._headers = {"authorization": f"Bearer {token}"} if token else {}
+        self._headers = {"content-type": "application/json", **({"authorization": f"Bearer {token}"} if token else {})}
         self._seconds = seconds
         self._waits = tuple(waits)
 
     async def show(self, notice: Notice) -> None:
         """Post the code, with all that a person needs to decide; again after a while if that may help."""
-        content = _content(notice)
+        content = json.dumps(_content(notice)).encode()  # plain ASCII, whatever the agent calls itself
         for wait in self._waits:
             failure = await self._post(content)
             if failure is None:
@@ -53,7 +54,7 @@ class Webhook:
         if failure is not None:
             raise failure
 
-    async def _post(self, content: dict[str, object]) -> "_Failure | None":
+    async def _post(self, content: bytes) -> "_Failure | None":
         """Post once; what went wrong, if anything did. What the receiver answers beyond a status is not even read."""
         shown = _shown(self._url)
         # What goes to this machine goes straight there, not through a proxy of the environment in the clear.
@@ -62,7 +63,7 @@ class Webhook:
             with anyio.fail_after(self._seconds):
                 async with (
                     httpx2.AsyncClient(timeout=None, follow_redirects=False, trust_env=uses_proxies) as client,
-                    client.stream("POST", self._url, json=content, headers=self._headers) as answer,
+                    client.stream("POST", self._url, content=content, headers=self._headers) as answer,
                 ):
                     status = answer.status_code
                     if answer.is_success:
