@@ -11,6 +11,7 @@ from headgate.store.audit import Entry
 __all__ = [
     "ago",
     "caller_shown",
+    "draft_json",
     "json_shown",
     "shown",
     "span",
@@ -90,6 +91,15 @@ def json_shown(value: object) -> str:
 
 def _dumped(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def draft_json(value: object) -> str:
+    """The same for whoever is to change it: of a very long one, letters that are not ASCII are spelt out.
+
+    A browser lays out a field as one piece, and a megabyte of Hebrew or of accents would keep it busy for minutes.
+    """
+    lines = whole_json(value)
+    return lines if len(lines) <= _LONGEST_SHOWN else json.dumps(value, indent=2, default=str)
 
 
 def typed_json(text: str) -> Any:

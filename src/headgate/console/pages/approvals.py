@@ -11,7 +11,7 @@ from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.console.console import Console
 from headgate.console.differences import Difference, differences
 from headgate.console.doors import LONGEST_REASON, Door, Visit
-from headgate.console.words import caller_shown, typed_json, whole_json
+from headgate.console.words import caller_shown, draft_json, typed_json
 from headgate.engine.pipeline import Engine
 from headgate.protocol.errors import AqlError
 from headgate.safety.approvals import approve, approve_changed, turn_down, waiting
@@ -153,7 +153,7 @@ class _Approvals:
             state=_state(grant, now),
             said=said,
             token=token,
-            draft=whole_json(grant.params) if draft is None else draft,
+            draft=draft_json(grant.params) if draft is None else draft,
             can_be_changed=waits and self._found(grant) is not None and not _holds_masks(grant.params),
             effect=await self._effect(visit, grant) if waits and not visit.is_refresh else None,
         )
