@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from shlex import quote
 from typing import Annotated, Final
 
 from cyclopts import App, Parameter
@@ -201,8 +202,8 @@ def _print(terminal: Console, line: Text) -> None:
 async def _advice(store: Store, agent: Agent, state: str | None, now: float) -> list[str]:
     """What a person can do about an agent that is held up."""
     if agent.block:
-        name = ("--", agent.name) if agent.name.startswith("-") else (agent.name,)
-        overriding = command(state, "agents", "unblock", "--reason", "WHY", *name)
+        name = f"-- {quote(agent.name)}" if agent.name.startswith("-") else quote(agent.name)
+        overriding = f"{command(state, 'agents', 'unblock', '--reason', 'WHY')} {name}"
         return [await _verifying(store, agent.block.challenge_id, state, now), overriding]
     if agent.pause is None:
         return []

@@ -15,6 +15,7 @@ from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.safety import auditing
 from headgate.safety.decisions import Effect
 from headgate.safety.loop import auditing as of_agents
+from headgate.safety.loop.agents import agent_key
 from headgate.store.audit import PRUNED, Entry, Row
 from headgate.store.chain import UNREADABLE
 from headgate.store.interface import Store
@@ -103,9 +104,12 @@ def _is_by(wanted: str) -> Matches:
 
 
 def _is_of_agent(wanted: str) -> Matches:
+    key = agent_key(wanted)
+
     def is_of(entry: Entry) -> bool:
         details: object = entry.details
-        return isinstance(details, dict) and details.get("agent") == wanted
+        name = details.get("agent") if isinstance(details, dict) else None
+        return isinstance(name, str) and (name == wanted or agent_key(name) == key)
 
     return is_of
 

@@ -27,9 +27,11 @@ async def agents(store: Store) -> list[Agent]:
 
 
 async def find_agent(store: Store, name: str) -> Agent | None:
-    """The agent of a name."""
+    """The agent of a name, as it calls itself or as it is shown."""
     record = await store.find(AGENT, agent_key(name))
-    return Agent.read(record) if record else None
+    if record:
+        return Agent.read(record)
+    return next((agent for agent in await agents(store) if agent.name == name), None)
 
 
 async def challenges(store: Store, now: float) -> list[Challenge]:
