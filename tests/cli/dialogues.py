@@ -31,10 +31,10 @@ class Dialogue:
     def text(self) -> str:
         return self.seen.decode(errors="replace").replace("\r\n", "\n")
 
-    def wait_for(self, text: str) -> None:
-        """Read until a text has been shown."""
+    def wait_for(self, text: str, times: int = 1) -> None:
+        """Read until a text has been shown, or so many times."""
         end = time.monotonic() + PATIENCE
-        while text not in self.text:
+        while self.text.count(text) < times:
             assert time.monotonic() < end, f"'{text}' did not come; instead: {self.text}"
             assert self._read(), f"'{text}' did not come; instead: {self.text}"
 
@@ -65,12 +65,15 @@ class Dialogue:
 
 
 @contextmanager
-def dialogue(*words: str, columns: int = 100, env: Mapping[str, str] | None = None) -> Iterator[Dialogue]:
-    """Run a command on a terminal of its own, with keys to press."""
+def dialogue(
+    *words: str, columns: int = 100, env: Mapping[str, str] | None = None, has_keys: bool = True
+) -> Iterator[Dialogue]:
+    """Run a command on a terminal of its own, with keys to press unless told otherwise."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     variables = environment({"TERM": "xterm-256color", **(env or {})})
-    with subprocess.Popen([HEADGATE, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=variables) as process:
+    keys = theirs if has_keys else subprocess.DEVNULL
+    with subprocess.Popen([HEADGATE, *words], stdin=keys, stdout=theirs, stderr=theirs, env=variables) as process:
         os.close(theirs)
         try:
             yield Dialogue(process, ours)
