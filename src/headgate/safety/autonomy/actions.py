@@ -9,7 +9,7 @@ from headgate.safety.autonomy.lexicon import DETERMINERS, FUNCTION, KINDS, WORDS
 __all__ = ["split", "unknown_order"]
 
 _BETWEEN: Final = re.compile(
-    r"(?:\s*(?:;|&&|\|\||\|)\s*)"
+    r"(?:\s*(?:;|&&|\|\||\||(?<=\s)&(?=\s))\s*)"
     r"|(?:[,.]?\s+(?:and then|and also|and|then|after that|afterwards|followed by|before|while|und dann|und|dann|"
     r"et puis|et|puis|y luego|y|luego|e poi|e depois|и потом|и затем|и|затем|然后|并且|そして)\s+)"
     r"|(?:[.!?]\s+)"

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from headgate.safety.autonomy.slips import GRAVE, mended
-from headgate.safety.autonomy.texts import lined, readings
+from headgate.safety.autonomy.texts import readings
 
 __all__ = ["as_written", "decoded", "respelt", "spellings"]
 
@@ -29,6 +29,8 @@ _ASSIGNED: Final = re.compile(r"(?<![\w$-])([A-Za-z_]\w{0,31})=[\"']?([^\s;&|\"'
 _USED: Final = re.compile(r"\$\{?([A-Za-z_]\w{0,31})(?::?[-=]([^{}\s]{1,64}))?\}?")
 _SPACES: Final = re.compile(r"\$\{?IFS\}?", re.IGNORECASE)
 _QUOTES: Final = re.compile(r"\$'([^']*)'|(?<=\w)['\"`]{1,2}(?=\w)|['\"`]{2}|[\\^](?=\w)|\$[@*]")
+_GLUED: Final = re.compile(r"(?<=[\w-])(['\"])([^\s'\"]{1,40})\1")
+"""A part of a word in quotes: a shell reads it as if they were not there."""
 _AROUND: Final = re.compile(r"['\"`]")
 _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 """Letters that are never shown, though a machine reads them."""
@@ -47,14 +49,13 @@ _MOST: Final = 200
 
 @lru_cache(maxsize=64)
 def as_written(hint: str) -> tuple[str, ...]:
-    """A hint in all its readings: as one line, as one action a line, and with joinedWords apart."""
-    forms = dict.fromkeys((hint, lined(hint), _CAMEL.sub(" ", hint)))
-    return tuple(dict.fromkeys(text for one in forms for text in readings(one)))
+    """A hint in all its readings, with joinedWords together and apart."""
+    return tuple(dict.fromkeys(text for one in dict.fromkeys((hint, _CAMEL.sub(" ", hint))) for text in readings(one)))
 
 
 @lru_cache(maxsize=64)
 def spellings(hint: str) -> tuple[str, ...]:
-    """The same, and in the readings of plainer spellings as well."""
+    """The same, and after them the readings of plainer spellings."""
     spelt = (text for one in respelt(hint) for text in as_written(one))
     return tuple(dict.fromkeys((*as_written(hint), *spelt)))
 
@@ -66,7 +67,7 @@ def respelt(text: str) -> Iterator[str]:
     plain = _ESCAPED.sub(_letter, close)
     plain = _PRINTED.sub(lambda found: _AROUND.sub("", found[1]), plain)
     plain = _substituted(_SPACES.sub(" ", plain))
-    plain = _QUOTES.sub(lambda found: found[1] or "", plain)
+    plain = _QUOTES.sub(lambda found: found[1] or "", _GLUED.sub(r"\2", plain))
     wide = " ".join(_SPACED_OUT.sub(lambda found: found[0].replace(" ", ""), one) for one in _WIDE.split(shown))
     made = (_COMMENTS.sub(" ", plain), _COMMENTS.sub("", plain), wide, mended(close))
     yield from (one for one in dict.fromkeys(made) if one != text)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -34,6 +34,7 @@ __all__ = [
     "Form",
     "Kind",
     "Rule",
+    "compiled",
 ]
 
 
@@ -83,6 +84,22 @@ class Rule:
     pattern: re.Pattern[str]
     always: bool = False
     """Whether it counts even where nothing is changed."""
+
+    @classmethod
+    def read(cls, said: Mapping[str, Any]) -> "Rule":
+        """A rule as it is written in the file."""
+        return cls(said["score"], said["why"], compiled([said]), said.get("always", False))
+
+
+def compiled(said: Iterable[Mapping[str, Any]]) -> re.Pattern[str]:
+    """What any of several patterns finds. One that is none is named with what it is for."""
+    patterns = [*said]
+    for one in patterns:
+        try:
+            re.compile(one["pattern"])
+        except re.error as problem:
+            raise ValueError(f"The pattern for '{one['why']}' is none: {problem}") from problem
+    return re.compile("|".join(one["pattern"] for one in patterns))
 
 
 def _data(name: str) -> Mapping[str, Any]:
@@ -165,13 +182,11 @@ TRYING: Final = frozenset(form for verb in _WORDS["small"]["trying"].split() for
 LOOKING, WRITING = (re.compile(_COMMANDS["phrases"][name]) for name in ("looking", "writing"))
 """Turns of phrase that mean looking, whatever verb is in them; and that mean writing a text, whatever that is about."""
 
-RULES: Final = tuple(
-    Rule(one["score"], one["why"], re.compile(one["pattern"]), one.get("always", False)) for one in _COMMANDS["rules"]
-)
+RULES: Final = tuple(map(Rule.read, _COMMANDS["rules"]))
 """What tells the risk of an action by itself."""
 
-SAFE: Final = re.compile("|".join(one["pattern"] for one in _COMMANDS["safe"]))
+SAFE: Final = compiled(_COMMANDS["safe"])
 """What changes nothing: tests and checks, and commands that only look."""
 
-LOCAL: Final = re.compile("|".join(one["pattern"] for one in _COMMANDS["local"]))
+LOCAL: Final = compiled(_COMMANDS["local"])
 """What changes nothing but one's own working copy."""

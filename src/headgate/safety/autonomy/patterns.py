@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from headgate.safety.autonomy.actions import split
 from headgate.safety.autonomy.hidden import spellings
-from headgate.safety.autonomy.texts import folded
+from headgate.safety.autonomy.texts import folded, lined, skeleton
 
 __all__ = ["found_in", "is_all"]
 
@@ -16,8 +16,8 @@ def found_in(hint: str, patterns: Iterable[str]) -> str | None:
 
     It may begin and end with any word of the hint: "calling drop_table" is no way around ``drop_*``.
     """
-    texts = spellings(hint)
-    return next((one for one in patterns if any(_glob(one).is_in(text) for text in texts)), None)
+    texts = _texts(hint)
+    return next((one for one in patterns if any(glob.is_in(text) for glob in _globs(one) for text in texts)), None)
 
 
 def is_all(hint: str, patterns: Iterable[str]) -> str | None:
@@ -25,9 +25,17 @@ def is_all(hint: str, patterns: Iterable[str]) -> str | None:
     known = tuple(patterns)
     if not known:
         return None
-    actions = [action for text in spellings(hint) for action in split(text)]
-    fitting = [next((one for one in known if _glob(one).is_whole(action)), None) for action in actions]
+    actions = [action for text in _texts(hint) for action in split(text)]
+    fitting = [
+        next((one for one in known if any(glob.is_whole(action) for glob in _globs(one))), None) for action in actions
+    ]
     return fitting[0] if fitting and all(fitting) else None
+
+
+def _texts(hint: str) -> tuple[str, ...]:
+    """A hint in every spelling, as one line and as one action a line."""
+    actions = lined(hint)
+    return spellings(hint) if actions == hint else (*spellings(hint), *spellings(actions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +105,10 @@ class _Glob:
 
 
 @lru_cache(maxsize=4096)
-def _glob(pattern: str) -> _Glob:
-    return _Glob(tuple(map(_Piece, folded(pattern).split("*"))))
+def _globs(pattern: str) -> tuple[_Glob, ...]:
+    """A pattern in each way in which the same letters of a hint are read; in none if nothing of it shows."""
+    texts = dict.fromkeys(text for text in (folded(pattern), skeleton(pattern)) if text)
+    return tuple(_Glob(tuple(map(_Piece, text.split("*")))) for text in texts)
 
 
 def _fits(piece: str, text: str) -> bool:

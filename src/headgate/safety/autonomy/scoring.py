@@ -4,6 +4,7 @@ Only what is known to be harmless passes as such: an action in which no verb is 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,6 +33,7 @@ from headgate.safety.autonomy.lexicon import (
     Kind,
 )
 from headgate.safety.autonomy.mentions import without_assurances, without_mentions, without_quotes
+from headgate.safety.autonomy.texts import lined
 
 __all__ = ["score"]
 
@@ -43,9 +45,9 @@ _HIDDEN: Final = 10
 _MOST_FACTORS: Final = 6
 _ASKED: Final = re.compile(r"(?:is|are|was|were|does|did|has) (?:the|there|it|any|this|that|all|our)\b")
 _TOKENS: Final = re.compile(r"[^\W_]+")
-_COMMAND: Final = re.compile(r"\S+\s+-{1,2}\w")
-"""A command with an option."""
-_FILE: Final = re.compile(r"\w+(?=\.\w)")
+_COMMAND: Final = re.compile(r"\S+\s+(?:-{1,2}\w|(?:\.{0,2}|~)/\w)")
+"""A command with an option or a path."""
+_FILE: Final = re.compile(r"(?<!\w)\w+(?=\.\w)")
 _SENTENCE: Final = re.compile(rf"(?<![\w/.-])(?!(?:re)?run)([^\W_]+)\s+(?:{'|'.join(sorted(DETERMINERS))})\b")
 """A word with what it is done to: in a command, no argument looks like that."""
 _LOOK, _MAKE, _REMOVE = (KINDS[name] for name in ("look", "make", "remove"))
@@ -79,15 +81,17 @@ def score(hint: str) -> Risk:
 
     A reading in which something is not understood counts only if there is none in which all of it is.
     """
-    written = [_read(text) for text in as_written(hint)]
-    spelt = [_read(text) for text in spellings(hint)[len(written) :]]
+    text = lined(hint)
+    written = [_read(one) for one in as_written(text)]
+    spelt = [_read(one) for one in spellings(text)[len(written) :]]
     known = [one.risk for one in (*written, *spelt) if one.is_known]
     plain = _worst(known or [one.risk for one in written])
-    inside = [_read(text).risk for one in decoded(hint) for text in as_written(one)]
-    apparent = _worst([one.risk for one in written])
+    across = [] if text == hint else [_read(one).risk for one in spellings(hint)]
+    inside = [_read(one).risk for found in decoded(hint) for one in as_written(found)]
+    apparent = _worst([*(one.risk for one in written), *across])
     hidden = [risk for risk in (plain, *inside) if risk.score > max(apparent.score, _UNKNOWN)]
     if not hidden:
-        return plain
+        return _worst([plain, *(risk for risk in across if risk.score > _UNKNOWN)])
     worst = _worst(hidden)
     return Risk(min(100, worst.score + _HIDDEN), (*worst.factors, "It is written so that it does not show"))
 
@@ -206,15 +210,13 @@ def _verbs(text: str) -> tuple[_Verb, ...]:
     found = [*_TOKENS.finditer(text)]
     tokens = [one[0] for one in found]
     verbs = [*_english(text, found)]
-    for kind, word, place in FOREIGN.found(text, tokens):
-        at = text.find(word) if place is None else found[place].start()
-        verbs.append(_Verb(kind, told=False, at=at, place=_place(tokens, found, at), word=word))
+    foreign = [*FOREIGN.found(text, tokens)]
+    if foreign:
+        starts = [one.start() for one, token in zip(found, tokens, strict=True) if token not in FILLERS]
+        for kind, word, number in foreign:
+            at = text.find(word) if number is None else found[number].start()
+            verbs.append(_Verb(kind, told=False, at=at, place=bisect_left(starts, at), word=word))
     return tuple(sorted(verbs, key=lambda verb: verb.at))
-
-
-def _place(tokens: list[str], found: list[re.Match[str]], at: int) -> int:
-    """How many words stand before, of those that say something."""
-    return sum(one.start() < at and token not in FILLERS for one, token in zip(found, tokens, strict=True))
 
 
 def _english(text: str, found: list[re.Match[str]]) -> Iterator[_Verb]:

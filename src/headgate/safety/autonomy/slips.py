@@ -12,7 +12,7 @@ _TOKENS: Final = re.compile(r"[^\W_]+")
 _SHORTEST: Final = 6
 """Of shorter words too many others are one letter away."""
 _MOST_PARTS: Final = 3
-_NOT_PARTS: Final = frozenset(("down", "out", "off", "up", "a", "i"))
+_NO_PART: Final = frozenset(("down", "out", "off", "up"))
 """Words that make another of the one before without being a part of it: "shut down"."""
 
 GRAVE: Final = frozenset(
@@ -51,7 +51,8 @@ def _grave_from(found: list[re.Match[str]], tokens: list[str], at: int) -> tuple
     for count in range(min(_MOST_PARTS, len(tokens) - at), 1, -1):
         parts = tokens[at : at + count]
         joined = "".join(parts)
-        if joined in _PARTED and not _NOT_PARTS.intersection(parts) and _are_close(found[at : at + count]):
+        is_phrase = count == 2 and parts[1] in _NO_PART
+        if joined in _PARTED and not is_phrase and _are_close(found[at : at + count]):
             return count, joined
     return 1, _unslipped(tokens[at])
 
