@@ -233,6 +233,15 @@ async def test_a_change_that_was_not_reported_may_be_refused(
         assert envelope["error"]["details"]["operation"] == "create_note"
 
 
+@pytest.mark.parametrize(("unreported", "expected"), [("refuse", ""), ("require", "PERMISSION_DENIED")])
+async def test_a_caller_without_an_agent_reports_only_if_everybody_must(
+    store: SqlStore, unreported: str, expected: str
+) -> None:
+    found = Supervised(store, rules(unreported))
+    await found.start(caller=Caller(subject="other"))
+    assert await found.code("create_note", NOTE, caller=ROBOT, session=Session()) == expected
+
+
 @pytest.mark.parametrize("unreported", ["refuse", "require"])
 async def test_who_only_looks_need_not_report_it(store: SqlStore, unreported: str) -> None:
     found = Supervised(store, rules(unreported))

@@ -54,9 +54,7 @@ async def test_who_confirms_twice_is_told_the_same(agent: Supervised) -> None:
     assert (await agent.events()).count("approved") == 1
 
 
-@pytest.mark.parametrize(
-    "way", ["the id alone", "another's", "of an older showing", "misspelt", "nothing", "unknown id"]
-)
+@pytest.mark.parametrize("way", ["the id alone", "another's", "shown before", "misspelt", "nothing", "unknown id"])
 async def test_only_the_token_that_was_shown_last_confirms(agent: Supervised, way: str) -> None:
     pending = await agent.pending()
     first = await agent.token_for(pending)

@@ -72,6 +72,12 @@ async def test_sessions_in_which_no_agent_worked_leave_nothing(agent: Supervised
     assert (await agent.agent()).execution is not None
 
 
+async def test_a_session_whose_agent_is_known_no_more_ends_quietly(agent: Supervised) -> None:
+    assert await agent.store.remove("agent", "bot")
+    await ended(agent, agent.session)
+    assert await find_agent(agent.store, "bot") is None
+
+
 async def test_tokens_that_outlive_sessions_do_so_with_a_loop_too(store: SqlStore) -> None:
     found = Supervised(store, f"{FREE}[confirmation]\noutlive_session = true\n")
     session = Session()

@@ -63,12 +63,11 @@ class Overseer:
         return executing[0] if executing else None
 
     async def _refuse_paused(self, agent: Agent) -> None:
-        if agent.pause is not None and await self.loop.is_held(agent):
-            waits = agent.pause.waits_for
+        if agent.pause is not None and await self.loop.is_held(agent.pause):
             raise Denied(
                 f"agent {named(agent.name)[1:-1]} is paused until a person has decided",
                 agent=agent.name,
-                waits_for=waits,
+                waits_for=agent.pause.waits_for,
             )
 
     def _refuse_unreported(self, operation: Operation, executing: list[Agent]) -> None:

@@ -34,6 +34,7 @@ from headgate.safety.loop.agents import (
     Agent,
     Execution,
     Party,
+    Pause,
     agent_key,
     named,
 )
@@ -124,14 +125,13 @@ class SafetyLoop:
         record = await self.store.find(AGENT, key)
         return Agent.read(record) if record else None
 
-    async def is_held(self, agent: Agent) -> bool:
+    async def is_held(self, pause: Pause) -> bool:
         """Whether an agent that was paused must still wait."""
-        seen = await self._seen(agent)
-        if agent.pause is None:
-            return False
-        if agent.pause.challenge_id:
-            return seen.challenge is not None and seen.challenge.is_open(self.clock())
-        return not (seen.grant is not None and seen.grant.is_approved)
+        if pause.challenge_id:
+            record = await self.store.find(CHALLENGE, pause.challenge_id)
+            return record is not None and Challenge.read(record).is_open(self.clock())
+        grant = await self._grant(pause.grant_id)
+        return grant is None or not grant.is_approved
 
     async def _executing(self, party: Party, name: str) -> tuple[Agent, Execution]:
         """The agent whose execution a request is about, or why it cannot be about it."""
