@@ -319,6 +319,19 @@ async def test_a_call_with_a_hidden_value_is_approved_or_refused_as_it_is() -> N
         assert (await at.call("delete_account", call, token=approval))["success"]
 
 
+async def test_a_hidden_value_within_a_list_is_hidden_too() -> None:
+    adapter = stall([])
+
+    @adapter.delete
+    def delete_keys(keys: list[Annotated[str, Param(sensitive=True)]]) -> None:
+        """Throw keys away."""
+
+    async with desk(adapter=adapter) as at:
+        page = await (await at.operator()).get(f"/approvals/{await at.asked('delete_keys', {'keys': ['tops3cret']})}")
+        assert "tops3cret" not in page.text
+        assert "<textarea" not in page.text
+
+
 async def test_a_hidden_value_cannot_be_put_where_others_would_read_it() -> None:
     async with desk() as at:
         browser = await at.operator()
