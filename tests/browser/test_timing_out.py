@@ -1,0 +1,77 @@
+"""What nobody decides in time is refused, while somebody looks on."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.asking import POLICY, RISKY, ask, blocked, report, start
+from tests.browser.clocks import Clock
+from tests.browser.conftest import MARKET, Desks
+from tests.browser.consoles import Consoled, agent_of, serve_console
+from tests.spec.wires import Connections, error_of
+
+pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("browser")]
+
+OVER = "refused: nobody approved in time"
+
+
+@pytest.fixture(scope="module")
+def clock(tmp_path_factory: pytest.TempPathFactory) -> Clock:
+    return Clock(tmp_path_factory.mktemp("clock"))
+
+
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory: pytest.TempPathFactory, clock: Clock) -> Iterator[Consoled]:
+    """The market on a server whose clock is set from here."""
+    with serve_console(tmp_path_factory.mktemp("dated"), MARKET, POLICY, env=clock.env) as serving:
+        yield serving
+
+
+async def test_what_nobody_approves_in_time_is_refused_on_every_open_page(
+    desks: Desks, dated: Consoled, clock: Clock, connections: Connections
+) -> None:
+    async with (
+        connections.open(agent_of(dated)) as agent,
+        connections.open(agent_of(dated)) as other,
+        connections.open(agent_of(dated)) as third,
+        desks.look(dated) as call,
+        desks.look(dated) as step,
+        desks.look(dated) as code,
+        desks.look(dated) as all_of_them,
+        desks.look(dated, java_script_enabled=False) as late,
+    ):
+        waits = await ask(agent, "create", "create_notice", text="Soon")
+        await start(other, "slow")
+        assert (await report(other, "slow", RISKY))["continue"] is False
+        await blocked(third, "halted")
+        await call.go(f"/approvals/{waits}")
+        await late.go(f"/approvals/{waits}")
+        await step.go("/approvals")
+        await step.page.get_by_role("link", name="Next step of slow").click()
+        await code.go("/codes")
+        await code.page.get_by_role("link", name="halted").click()
+        await all_of_them.go("/")
+        await expect(all_of_them.page.locator("#waits li")).to_have_count(3)
+        for tab in (call, step):
+            await expect(tab.page.locator("#state")).to_have_text("waits")
+            await expect(tab.page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
+
+        clock.set(800)
+        await call.page.reload()
+        await expect(call.page.locator("#state")).to_have_text("waits")
+        clock.set(901)
+        for tab in (call, step):
+            await expect(tab.page.locator("#state")).to_have_text(OVER)
+            await expect(tab.page.get_by_role("button", name="Approve", exact=True)).to_be_hidden()
+        await expect(code.page.locator("#state")).to_contain_text("expired")
+        await expect(code.page.get_by_role("button", name="Show a code")).to_be_hidden()
+        await expect(all_of_them.page.locator("#waits")).to_contain_text("Nothing waits.")
+
+        await late.press("Approve")
+        await expect(late.page.get_by_role("alert")).to_have_text("It waits no longer, so nothing was approved.")
+        await expect(late.page.locator("#state")).to_have_text(OVER)
+        asked = await agent.create("create_notice", text="Soon", confirmation_token=waits)
+        assert error_of(asked)["code"].startswith(("TOKEN_", "CONFIRMATION_REQUIRED"))
+        told = await report(other, "slow")
+        assert "Nobody approved in time" in str(told["notifications"])
