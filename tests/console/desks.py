@@ -46,9 +46,9 @@ class Item:
     note: str = ""
 
 
-def stall(done: list[object]) -> Adapter:
+def stall(done: list[object], name: str = "stall") -> Adapter:
     """An adapter with parameters of every kind, with something that can be tried, and with something hidden."""
-    adapter = Adapter("stall", "A market stall")
+    adapter = Adapter(name, "A market stall")
 
     @adapter.create
     def create_label(

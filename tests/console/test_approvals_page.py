@@ -344,18 +344,22 @@ async def test_a_hidden_value_cannot_be_put_where_others_would_read_it() -> None
         assert "tops3cret" not in await at.told()
 
 
-async def test_what_is_not_of_the_server_beside_the_console_cannot_be_changed_there() -> None:
+async def test_what_is_not_of_the_server_beside_the_console_cannot_be_changed_or_tried_there() -> None:
+    """Two servers on one state may have operations of the same name, which are not the same."""
     async with desk() as at:
-        there = Supervised(at.store, PERSON, clock=at.clock)  # another adapter on the same state
-        approval = await there.approval("delete_order", {"order_id": 1})
+        done: list[object] = []
+        there = Supervised(at.store, PERSON, clock=at.clock, adapter=stall(done, "another stall"))
+        approval = await there.approval("delete_old", {"before": "2020"})
         browser = await at.operator()
         page = await browser.get(f"/approvals/{approval}")
         assert page.status_code == 200
         assert "<textarea" not in page.text
-        answer = await browser.post(f"/approvals/{approval}/change", {"params": '{"order_id": 2}'})
+        assert "What would happen" not in page.text
+        answer = await browser.post(f"/approvals/{approval}/change", {"params": '{"before": "2021"}'})
         assert answer.status_code == 422
         assert (await browser.post(f"/approvals/{approval}/approve")).status_code == 303
-        assert (await there.call("delete_order", {"order_id": 1}, token=approval))["success"]
+        assert (await there.call("delete_old", {"before": "2020"}, token=approval))["success"]
+        assert (done, at.made) == (["old 2020"], [])
 
 
 async def test_without_an_engine_nothing_can_be_changed_or_tried_but_all_can_be_decided() -> None:

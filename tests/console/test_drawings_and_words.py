@@ -56,6 +56,13 @@ def test_bars_are_well_formed_and_stay_within_their_frame(
     assert all(float(one["x"]) + float(one["width"]) <= 361 for one in shapes)
 
 
+def test_bars_stand_upon_each_other() -> None:
+    series = [Series(name, "good", [values]) for name, values in (("a", 20.0), ("b", 0.0), ("c", 30.0), ("d", 50.0))]
+    shapes = drawn(bars("Requests", "a minute", series))["rect"]
+    assert [(float(one["y"]), float(one["height"])) for one in shapes] == [(65.6, 16.4), (41.0, 24.6), (0.0, 41.0)]
+    assert len({one["x"] for one in shapes}) == 1
+
+
 @given(
     title=WORDS,
     unit=WORDS,
