@@ -4,7 +4,9 @@ The state that a modern host hands back is the call's own token: known to nobody
 up by it. So it needs no seal to be trusted, and cannot be used a second time, on whichever server it arrives.
 """
 
+import re
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 import mcp_types as types
@@ -12,30 +14,36 @@ import orjson
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from headgate.adapter.context import Session
+from headgate.engine.gating import CONFIRMATION, QUOTA
 from headgate.engine.stages import Question, Reply
 from headgate.protocol.errors import Denied
 from headgate.protocol.results import Failure
+from headgate.safety.grants import APPROVAL
 
 __all__ = [
-    "PAGE",
     "QUESTION",
+    "Page",
+    "after_page",
     "agreed",
     "ask_legacy",
     "can_be_asked",
     "can_open",
     "declined",
     "input_required",
-    "open_legacy",
-    "page_required",
 ]
 
 QUESTION: Final = "confirm"
 """The name of the one question, and of the one field of its form."""
 
-PAGE: Final = "page:"
+_PAGE: Final = "page:"
 """How the state begins that a modern host hands back after it has opened a page."""
+_APPROVAL: Final = re.compile(rf"{APPROVAL}[A-Za-z0-9]{{16}}\Z")
+_CHALLENGE: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+"""What headgate makes: an adapter's own errors may name anything, and are no addresses."""
+_QUOTA_PAUSE: Final = "RATE_LIMIT_QUOTA_PAUSE"
 
-_PAGE: Final = "This waits for a person's decision, which is made in the console."
+_WAITS: Final = "This waits for a person's decision, which is made in the console."
 _FORM: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
@@ -71,20 +79,62 @@ def can_open(ctx: ServerRequestContext[Any, Any], *, legacy: bool) -> bool:
     return elicitation is not None and elicitation.url is not None and (not legacy or ctx.session.can_send_request)
 
 
-def page_required(url: str, waits_for: str) -> dict[str, Any]:
-    """The result that makes a modern host open a page, and call again. That it was opened proves nothing."""
-    page = {"mode": "url", "message": _PAGE, "url": url}
-    return {
-        "resultType": "input_required",
-        "inputRequests": {QUESTION: {"method": "elicitation/create", "params": page}},
-        "requestState": f"{PAGE}{waits_for}",
-    }
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page of the console on which a person decides what a call waits for. That it was opened proves nothing."""
+
+    url: str
+    waits_for: str
+    place: str
+    """Where the approval belongs in the call, once there is one; nothing for a challenge, which no call carries."""
+
+    @classmethod
+    def of(cls, console: str, reply: Reply) -> "Page | None":
+        """The page for an answer, if it waits for something that headgate itself has put before a person."""
+        if _APPROVAL.match(reply.waits_for):
+            is_quota = orjson.loads(reply.text)["error"]["code"] == _QUOTA_PAUSE
+            return cls(f"{console}/approvals/{reply.waits_for}", reply.waits_for, QUOTA if is_quota else CONFIRMATION)
+        if _CHALLENGE.match(reply.waits_for):
+            return cls(f"{console}/codes/{reply.waits_for}", reply.waits_for, "")
+        return None
+
+    def is_news(self, arguments: object, session: Session) -> bool:
+        """Whether its user has not seen it yet: who calls again with the approval only looks whether it was given."""
+        if isinstance(arguments, dict) and self.waits_for in str(arguments):
+            return False
+        name = f"{_PAGE}{self.waits_for}"
+        if session.lasting:
+            is_news = name not in session.announced
+            session.announced.add(name)
+            return is_news
+        return True
+
+    def required(self) -> dict[str, Any]:
+        """The result that makes a modern host open the page, and call again."""
+        page = {"mode": "url", "message": _WAITS, "url": self.url}
+        return {
+            "resultType": "input_required",
+            "inputRequests": {QUESTION: {"method": "elicitation/create", "params": page}},
+            "requestState": f"{_PAGE}{self.place}:{self.waits_for}",
+        }
+
+    async def open(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """Have a legacy host open the page. Whatever it answers, nothing follows from it."""
+        with suppress(MCPError):
+            await ctx.session.elicit_url(_WAITS, self.url, self.waits_for, ctx.request_id)
 
 
-async def open_legacy(ctx: ServerRequestContext[Any, Any], url: str, waits_for: str) -> None:
-    """Have a legacy host open a page. Whatever it answers, nothing follows from it."""
-    with suppress(MCPError):
-        await ctx.session.elicit_url(_PAGE, url, waits_for, ctx.request_id)
+def after_page(state: str, arguments: object) -> tuple[bool, object]:
+    """Whether a modern host has opened a page by this state, and its call again: under the approval that it waited for.
+
+    The state is only a convenience, and gives no right to anything: whoever knows the id can write it into the call.
+    """
+    if not state.startswith(_PAGE):
+        return False, arguments
+    place, _, waited_for = state.removeprefix(_PAGE).partition(":")
+    if not isinstance(arguments, dict) or place not in (CONFIRMATION, QUOTA):
+        return True, arguments
+    return True, {**arguments, place: waited_for}
 
 
 async def ask_legacy(ctx: ServerRequestContext[Any, Any], question: Question) -> bool | None:

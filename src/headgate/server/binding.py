@@ -29,18 +29,16 @@ from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.protocol.suggestions import did_you_mean, nearest
-from headgate.safety.grants import APPROVAL
 from headgate.server.asking import (
-    PAGE,
     QUESTION,
+    Page,
+    after_page,
     agreed,
     ask_legacy,
     can_be_asked,
     can_open,
     declined,
     input_required,
-    open_legacy,
-    page_required,
 )
 from headgate.server.descriptions import ToolCard, input_schema, tool_cards
 from headgate.server.edge import Edge
@@ -185,10 +183,10 @@ class McpServer(Server[Session]):
         arguments = _arguments(params)
         if params.request_state is None:
             return await self._ask(ctx, params.name, arguments)
+        was_opened, again = after_page(params.request_state, arguments)
+        if was_opened:
+            return await self._ask(ctx, params.name, again, opens=False)
         answer = (params.input_responses or {}).get(QUESTION)
-        if params.request_state.startswith(PAGE):
-            waited_for = params.request_state.removeprefix(PAGE)
-            return await self._ask(ctx, params.name, _with_approval(arguments, waited_for), opens=False)
         return await self._go_on(ctx, params.name, arguments, params.request_state, agrees=agreed(answer))
 
     async def _prepare(self, ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -208,8 +206,9 @@ class McpServer(Server[Session]):
         legacy = _is_legacy(ctx)
         asks = self.settings.policy.confirmation.elicit and can_be_asked(ctx, legacy=legacy)
         reply = await self._call(ctx, tool, arguments, asks_user=asks)
-        if opens and reply.waits_for and self.settings.console_url and can_open(ctx, legacy=legacy):
-            return await self._open(ctx, reply, self.settings.console_url, legacy=legacy)
+        page = self._page(ctx, arguments, reply, legacy=legacy) if opens and reply.waits_for else None
+        if page is not None:
+            return await self._open(ctx, page, reply, legacy=legacy)
         if reply.question is None or not asks:
             return self._result(ctx, reply)
         if not legacy:
@@ -219,13 +218,18 @@ class McpServer(Server[Session]):
             return self._result(ctx, reply)
         return await self._go_on(ctx, tool, arguments, reply.question.token, agrees=agrees, reply=reply)
 
-    async def _open(self, ctx: Context, reply: Reply, console: str, *, legacy: bool) -> dict[str, Any]:
-        """Have the host open the page on which a person decides; only what the store says then counts."""
-        page = "approvals" if reply.waits_for.startswith(APPROVAL) else "codes"
-        url = f"{console}/{page}/{reply.waits_for}"
+    def _page(self, ctx: Context, arguments: object, reply: Reply, *, legacy: bool) -> Page | None:
+        """The page on which a person decides, if there is one that the host's user has not seen yet and can open."""
+        if self.settings.console_url is None or not can_open(ctx, legacy=legacy):
+            return None
+        page = Page.of(self.settings.console_url, reply)
+        return page if page is not None and page.is_news(arguments, self._session(ctx)) else None
+
+    async def _open(self, ctx: Context, page: Page, reply: Reply, *, legacy: bool) -> dict[str, Any]:
+        """Have the host open a page; only what the store says then counts."""
         if not legacy:
-            return {**page_required(url, reply.waits_for), "_meta": self._stamp()}
-        await open_legacy(ctx, url, reply.waits_for)
+            return {**page.required(), "_meta": self._stamp()}
+        await page.open(ctx)
         return self._result(ctx, reply)
 
     async def _go_on(
@@ -331,13 +335,6 @@ def _arguments(params: types.CallToolRequestParams) -> object:
     arguments = params.arguments or {}
     carried = arguments.get("")
     return carried.value if isinstance(carried, _NoObject) else arguments
-
-
-def _with_approval(arguments: object, waited_for: str) -> object:
-    """A call after the page was opened: under the approval that it waited for, if it was one."""
-    if not isinstance(arguments, dict) or not waited_for.startswith(APPROVAL):
-        return arguments
-    return {**arguments, place_of(waited_for): waited_for}
 
 
 def _is_legacy(ctx: Context) -> bool:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
@@ -35,6 +36,8 @@ __all__ = ["SettingError", "Settings", "audit_key", "with_limits"]
 
 _LOG: Final = logging.getLogger("headgate")
 _SHORTEST_KEY: Final = 16
+_ADDRESS: Final = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", re.IGNORECASE)
+"""Without a name, a password or a question in it: hosts show it to their users."""
 
 E = TypeVar("E", bound=Enum)
 T = TypeVar("T")
@@ -94,6 +97,8 @@ class Settings:
             "policy": _policy,
             "state": lambda value: _typed(str, value, "state must be a URL"),
             "safety_loop": lambda value: None if value is None else _choice(LoopMode, value, "safety_loop"),
+            "console_url": _console_url,
+            "announce": _announce,
         }
         return cls(**{name: readers[name](value) if name in readers else value for name, value in given.items()})
 
@@ -198,6 +203,20 @@ def _policy(value: object) -> Policy:
         return read_policy(Path(value))
     except PolicyError as error:
         raise SettingError(str(error)) from None
+
+
+def _console_url(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
+        raise SettingError(f"console_url must be an address such as 'http://127.0.0.1:8081', not '{value}'")
+    return value.rstrip("/")
+
+
+def _announce(value: object) -> Any:
+    if value is not None and not callable(value):
+        raise SettingError(f"announce must be a function, not '{value}'")
+    return value
 
 
 def audit_key() -> bytes:
