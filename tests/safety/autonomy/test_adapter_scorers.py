@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from headgate import Adapter
 from headgate.protocol.autonomy import Risk, Tier, worst_of
 from headgate.safety.autonomy.scoring import score
+from tests.safety.autonomy.situations import of_risk
 from tests.safety.supervising import shop, supervised
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +58,7 @@ def test_its_mistake_does_not_hide_what_is_graver(wrong: Callable[[str], Any]) -
 def test_the_gravest_word_counts(scores: list[int], hint: str) -> None:
     adapter = Adapter("shop")
     for own in scores:
-        adapter.risk(lambda _hint, own=own: Risk(own, (f"{own} by its own reckoning",)))
+        adapter.risk(of_risk(own))
     risk = adapter.scorer(score)(hint)
     assert risk.score == max([score(hint).score, *scores])
     assert risk.factors
