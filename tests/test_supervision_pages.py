@@ -21,7 +21,7 @@ from tests.cli.commands import Shell
 from tests.homes import Home
 from tests.hostile.attacks import ATTACKS, HELD
 from tests.hostile.table import header, lines
-from tests.hostile.test_hostile_agents import IN_PROCESS, OVER_HTTP
+from tests.hostile.test_hostile_agents import BY_DEFAULT, IN_PROCESS, OVER_HTTP
 from tests.server.processes import serve_http
 from tests.shown import Typed, blocks, exchanges, masked, same, sections, typed
 from tests.support import ROOT
@@ -152,7 +152,7 @@ def test_every_picture_is_in_the_page_of_the_console() -> None:
 
 
 def test_the_table_of_hostile_scenarios_is_complete() -> None:
-    scenarios = [*IN_PROCESS, *OVER_HTTP]
+    scenarios = [*IN_PROCESS, *OVER_HTTP, *BY_DEFAULT]
     page = HOSTILE.read_text()
     held = lines((f"test[{words}-{one.name}-{era}]", True) for words, one, era in scenarios)
     assert page.count(header()) == 1

@@ -24,12 +24,16 @@ pytestmark = pytest.mark.anyio
 
 ERAS: tuple[Era, ...] = ("modern", "legacy")
 SETTINGS = Settings.of(policy=tomllib.loads(POLICY))
+UNREPORTED = Settings.of(policy=tomllib.loads(POLICY.replace('unreported = "require"\n', "")))
+"""By default, who is no agent may change things without a report; even so a block holds."""
 NAME = "saboteur"
 
 IN_PROCESS = [(words, held, era) for words in ATTACKS for held in HELD for era in ERAS]
 OVER_HTTP = [
     (words, held, ERAS[(number + place) % 2]) for number, words in enumerate(ATTACKS) for place, held in enumerate(HELD)
 ]
+
+BY_DEFAULT = [(words, held, era) for words in ATTACKS for held in HELD if held.is_blocked for era in ERAS]
 
 
 def _id(value: object) -> str:
@@ -38,6 +42,7 @@ def _id(value: object) -> str:
 
 def test_there_are_500_scenarios() -> None:
     assert len(IN_PROCESS) + len(OVER_HTTP) >= 500
+    assert UNREPORTED.policy != SETTINGS.policy
 
 
 @pytest.mark.parametrize(("words", "held", "era"), IN_PROCESS, ids=_id)
@@ -49,6 +54,14 @@ async def test_a_hostile_agent_in_process(words: str, held: Held, era: Era, conn
 @pytest.mark.parametrize(("words", "held", "era"), OVER_HTTP, ids=_id)
 async def test_a_hostile_agent_over_http(words: str, held: Held, era: Era, connections: Connections) -> None:
     async with _Server(Wire("http", era), connections) as server:
+        await _attacked(words, held, server)
+
+
+@pytest.mark.parametrize(("words", "held", "era"), BY_DEFAULT, ids=_id)
+async def test_a_blocked_agent_where_reports_are_no_condition(
+    words: str, held: Held, era: Era, connections: Connections
+) -> None:
+    async with _Server(Wire("memory", era), connections, UNREPORTED) as server:
         await _attacked(words, held, server)
 
 
@@ -91,7 +104,8 @@ async def _is_still_held(attempt: Attempt) -> None:
 class _Server:
     """A server on a state of its own, in process or over HTTP."""
 
-    def __init__(self, wire: Wire, connections: Connections) -> None:
+    def __init__(self, wire: Wire, connections: Connections, settings: Settings = SETTINGS) -> None:
+        self._settings = settings
         self.store = open_store("memory:")
         self._wire = wire
         self._connections = connections
@@ -107,7 +121,7 @@ class _Server:
         await self.store.close()
 
     async def _started(self) -> Any:
-        server = McpServer(workshop, SETTINGS, self.store)
+        server = McpServer(workshop, self._settings, self.store)
         if self._wire.transport == "memory":
             return server
         return await self._stack.enter_async_context(_over_http(server))
@@ -116,7 +130,7 @@ class _Server:
         return self._connections.open(connected(self._target, self._wire))
 
     def beside(self) -> AbstractAsyncContextManager[Aql]:
-        other = McpServer(workshop, SETTINGS, self.store)
+        other = McpServer(workshop, self._settings, self.store)
         return self._connections.open(connected(other, Wire("memory", self._wire.era)))
 
     async def restart(self) -> None:

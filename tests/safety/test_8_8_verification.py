@@ -5,11 +5,12 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
-from headgate import Session
+from headgate import Caller, Session
 from headgate.safety.loop.challenges import Challenge
 from headgate.safety.loop.persons import challenges, end_execution, override, show_code
 from headgate.store.opening import open_store
@@ -214,6 +215,36 @@ async def test_other_agents_go_on(agent: Supervised) -> None:
     await agent.start("other", session=other)
     await agent.blocked()
     assert (await agent.step(name="other", session=other))["continue"] is True
+
+
+@pytest.mark.parametrize(
+    ("operation", "who", "is_let"),
+    [
+        pytest.param("create_note", {}, False, id="another session changes something"),
+        pytest.param("get_order", {}, True, id="another session looks"),
+        pytest.param("create_note", {"caller": Caller(subject="clerk", client_id="desk")}, True, id="a proven caller"),
+    ],
+)
+async def test_who_cannot_be_told_from_a_blocked_agent_changes_nothing(
+    agent: Supervised, operation: str, who: dict[str, Any], is_let: bool
+) -> None:
+    challenge = await agent.blocked()
+    params: dict[str, Any] = {"order_id": 1} if operation == "get_order" else {"text": "hello"}
+    envelope = await agent.call(operation, params, session=Session(), **who)
+    assert envelope["success"] is is_let, envelope
+    assert bool(agent.done) is is_let
+    if not is_let:
+        assert envelope["error"]["details"]["agent"] == "bot"
+        assert "authenticate" in envelope["error"]["message"]
+    await agent.release(challenge)
+    assert (await agent.call(operation, params, session=Session(), **who))["success"]
+
+
+async def test_who_works_under_the_loop_is_not_taken_for_another_agent_that_is_blocked(agent: Supervised) -> None:
+    await agent.blocked()
+    session = Session()
+    await agent.start("clerk", session=session)
+    assert (await agent.call("create_note", {"text": "hello"}, session=session))["success"]
 
 
 async def test_an_administrator_lifts_a_block_with_a_reason_that_is_audited(agent: Supervised) -> None:

@@ -316,7 +316,7 @@ class Engine:
             return False
         if call.controls is not NO_CONTROLS or not self.gatekeeper.is_open(name):
             return True
-        return self.gatekeeper.oversees(scope.caller, scope.session)
+        return self.gatekeeper.oversees(call.operation, scope.caller, scope.session)
 
     async def _permit(self, call: Call, scope: Scope) -> Permitted:
         """The gatekeeper's decision."""

@@ -116,9 +116,9 @@ class Gatekeeper:
         """Whether every call of an operation may run, with nothing to count or to write down."""
         return operation in self._open and operation not in self._held
 
-    def oversees(self, caller: Caller, session: Session) -> bool:
+    def oversees(self, operation: Operation, caller: Caller, session: Session) -> bool:
         """Whether calls of somebody may belong to a supervised agent."""
-        return self.overseer is not None and self.overseer.may_concern(caller, session)
+        return self.overseer is not None and self.overseer.may_concern(operation, caller, session)
 
     def may_ask(self, operation: str) -> bool:
         """Whether a call of an operation may have to be confirmed."""

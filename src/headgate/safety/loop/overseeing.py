@@ -30,11 +30,11 @@ class Overseer:
     def __init__(self, loop: SafetyLoop) -> None:
         self.loop = loop
 
-    def may_concern(self, caller: Caller, session: Session) -> bool:
-        """Whether calls of somebody may belong to an agent; where nothing says so, nothing has to be asked."""
+    def may_concern(self, operation: Operation, caller: Caller, session: Session) -> bool:
+        """Whether a call may belong to an agent; where nothing says so, nothing has to be asked."""
         if not self.loop.enforces:
             return False
-        if self.loop.settings.unreported is Unreported.REQUIRE or caller.authenticated:
+        if not operation.category.read_only or caller.authenticated:
             return True
         return bool(session.agents) or not session.lasting
 
@@ -49,7 +49,7 @@ class Overseer:
 
     async def oversee(self, ask: Ask) -> Agent | None:
         """The agent that a call belongs to, or a refusal if it may not do this now."""
-        if not self.may_concern(ask.caller, ask.session):
+        if not self.may_concern(ask.operation, ask.caller, ask.session):
             return None
         agents = await self.agents_of(ask.caller, ask.session)
         for agent in agents:
@@ -59,6 +59,8 @@ class Overseer:
             return executing[0] if executing else None
         for agent in executing:
             await self._refuse_paused(agent)
+        if not executing and not ask.caller.authenticated:
+            await self._refuse_like_blocked()
         self._refuse_unreported(ask.operation, executing)
         return executing[0] if executing else None
 
@@ -68,6 +70,16 @@ class Overseer:
                 f"agent {named(agent.name)[1:-1]} is paused until a person has decided",
                 agent=agent.name,
                 waits_for=agent.pause.waits_for,
+            )
+
+    async def _refuse_like_blocked(self) -> None:
+        """Refuse whoever cannot be told from an agent that is blocked: another session is no way around it."""
+        blocked = await self.loop.blocked()
+        if blocked:
+            raise Denied(
+                f"agent {named(blocked[0].name)[1:-1]} is blocked, and nothing proves that this is somebody else: "
+                "a person must verify it first, or the caller must authenticate",
+                agent=blocked[0].name,
             )
 
     def _refuse_unreported(self, operation: Operation, executing: list[Agent]) -> None:

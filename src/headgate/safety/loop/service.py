@@ -211,13 +211,17 @@ class SafetyLoop:
             if await self.store.change([agent.told(note).record()]):
                 return
 
-    async def _blocked_beside(self, agent: Agent) -> tuple[Agent, ...]:
-        others: list[Agent] = []
+    async def blocked(self) -> list[Agent]:
+        """All agents that are blocked."""
+        found: list[Agent] = []
         after = ""
         while records := await self.store.list(AGENT, owner=BLOCKED, after=after, first=_AT_ONCE):
-            others += (Agent.read(record) for record in records)
+            found += (Agent.read(record) for record in records)
             after = records[-1].key
-        return tuple(one for one in others if one.key != agent.key)
+        return found
+
+    async def _blocked_beside(self, agent: Agent) -> tuple[Agent, ...]:
+        return tuple(one for one in await self.blocked() if one.key != agent.key)
 
     # executions
 
