@@ -58,8 +58,9 @@ def paused(url: str, name: str = "bot", hint: str = RISKY, *, ago: float = 0.0) 
     return at_work(url, work, ago=ago)
 
 
-def code_for(url: str, challenge: Challenge, channel: str = "console") -> str:
+def code_for(url: str, challenge: Challenge | str, channel: str = "console") -> str:
     """A code that a channel shows."""
-    code = in_store(url, lambda store: show_code(store, challenge.id, channel, "ana", time.time))
+    challenge_id = challenge if isinstance(challenge, str) else challenge.id
+    code = in_store(url, lambda store: show_code(store, challenge_id, channel, "ana", time.time))
     assert code is not None
     return code
