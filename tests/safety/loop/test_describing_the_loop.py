@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from headgate import Adapter, Session
-from headgate.protocol.autonomy import LoopMode
+from headgate.protocol.autonomy import LoopMode, Risk
 from headgate.server.settings import Settings
 from headgate.store.sql import SqlStore
 from tests.engine.asking import answer
@@ -73,6 +73,30 @@ async def test_a_setting_goes_before_the_policy(store: SqlStore) -> None:
     assert (loop.mode, loop.settings.starts_freely) == ("logging", True)
     assert Settings.of().loop(adapter(), store) is None
     assert settings.supervising(LoopMode.ENFORCING).supervises
+
+
+async def test_a_server_asks_the_adapters_own_function_for_the_risk(store: SqlStore) -> None:
+    """It is plugged in with a decorator, and can only make an action graver."""
+    made = adapter()
+
+    @made.risk
+    def by_house(hint: str) -> Risk:
+        return Risk(90, ("the house is not for sale",)) if "house" in hint else Risk(0)
+
+    settings = Settings.of(policy={"autonomy": {"start": "free"}})
+    loop = settings.loop(made, store)
+    assert loop
+    assert by_house("the house").score == 90, "the function stays what it was"
+    assert loop.scorer("read about the house").score == 90
+    assert loop.scorer("rm -rf /").score > 85, "and what is dangerous anyway stays so"
+    engine = settings.engine(made, store)
+    session = Session()
+    await answer(engine, {"operation": "execute_agent", "params": {"element_name": "bot"}}, session=session)
+    step = {"element_name": "bot", "next_action_hint": "read about the house"}
+    envelope = await answer(engine, {"operation": "record_execution_step", "params": step}, session=session)
+    directive = envelope["data"]["directive"]
+    assert directive["stopped"] is True
+    assert "the house is not for sale" in directive["factors"]
 
 
 async def test_introspection_tells_the_rules_of_one_agent(store: SqlStore) -> None:
