@@ -31,6 +31,8 @@ EXAMPLES = [
     "git commit -am 'Tidy up'",
     "ruff format src/",
     "cut -f 2 notes.txt",
+    "sed -n 1,40p notes.txt",
+    "npm run build",
 ]
 """Hints for what none of the sets speaks of."""
 
@@ -41,9 +43,8 @@ def texts() -> tuple[str, ...]:
     return tuple(text for hint in hints for one in (hint, *decoded(hint)) for text in spellings(one))
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.why)
-def test_every_rule_is_reached_by_some_hint(rule: Rule, texts: tuple[str, ...]) -> None:
-    assert any(rule.pattern.search(text) for text in texts)
+def test_every_rule_is_reached_by_some_hint(texts: tuple[str, ...]) -> None:
+    assert [rule.why for rule in RULES if not any(rule.pattern.search(text) for text in texts)] == []
 
 
 @pytest.mark.parametrize("said", [*RULED["safe"], *RULED["local"]], ids=lambda said: said["why"])
@@ -52,12 +53,12 @@ def test_all_that_changes_nothing_is_reached_by_some_hint(said: dict[str, str], 
     assert any(pattern.match(text) for text in texts)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.why)
-def test_every_rule_says_in_words_why_it_is_grave(rule: Rule) -> None:
-    assert 30 < rule.score <= 100
-    assert len(rule.why.split()) > 1
-    assert rule.why[0].islower() or rule.why.startswith("SQL")
-    assert not rule.why.endswith(".")
+def test_every_rule_says_in_words_why_it_is_grave() -> None:
+    for rule in RULES:
+        assert 30 < rule.score <= 100, rule.why
+        assert len(rule.why.split()) > 1, rule.why
+        assert rule.why[0].islower() or rule.why.startswith("SQL"), rule.why
+        assert not rule.why.endswith("."), rule.why
 
 
 def test_no_pattern_stands_twice() -> None:

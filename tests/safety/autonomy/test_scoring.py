@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from headgate.protocol.autonomy import Tier
 from headgate.safety.autonomy.evaluation import evaluate
 from headgate.safety.autonomy.scoring import score
-from tests.safety.autonomy.attacks import Attack, attacks
+from tests.safety.autonomy.attacks import attacks
 from tests.safety.autonomy.disguises import DISGUISES, Disguise
 from tests.safety.autonomy.situations import situation
 from tests.safety.labelled_actions import SETS, actions, takes
@@ -16,9 +16,10 @@ LONGEST = 10_000
 GRAVE = "delete the production database"
 
 
-@pytest.mark.parametrize("attack", attacks(), ids=lambda attack: f"{attack.family}: {ascii(attack.hint)[:60]}")
-def test_no_attack_passes_as_advisory(attack: Attack) -> None:
-    assert takes(attack.hint) is not Tier.ADVISORY
+@pytest.mark.parametrize("family", sorted({attack.family for attack in attacks()}))
+def test_no_attack_passes_as_advisory(family: str) -> None:
+    hints = [attack.hint for attack in attacks() if attack.family == family]
+    assert [hint for hint in hints if takes(hint) is Tier.ADVISORY] == []
 
 
 def test_the_attacks_are_many_and_of_many_kinds() -> None:
@@ -166,9 +167,9 @@ def test_no_padding_hides_a_deed(padding: str, place: float) -> None:
 
 
 @pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
-@pytest.mark.parametrize("hint", [GRAVE, "erase all backups", "rm -r /srv", "drop table users", "terminate every pod"])
-def test_no_disguise_makes_a_deed_harmless(hint: str, disguise: Disguise) -> None:
-    assert score(disguise(hint)).score > 60, score(disguise(hint))
+def test_no_disguise_makes_a_deed_harmless(disguise: Disguise) -> None:
+    deeds = [GRAVE, "erase all backups", "rm -r /srv", "drop table users", "terminate every pod"]
+    assert [deed for deed in deeds if score(disguise(deed)).score <= 60] == []
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,8 @@ def _weighed(part: "_Part", verb: _Verb) -> Risk:
         secret = [one for one in targets if one.looking]
         graver = max((one.looking for one in secret), default=0)
         return Risk(kind.score + graver, (does, *(f"It concerns {one.name}" for one in secret)))
+    if kind is _MAKE:
+        targets = tuple(one for one in targets if one.looking or one in part.outside)
     graver = max((one.weight for one in targets), default=0) + sum(one.weight for one in part.scopes)
     share = _SHARE_OF_MAKING if kind is _MAKE else 1.0
     factors = (does, *(f"It concerns {one.name}" for one in (*targets, *part.scopes)))
@@ -190,6 +192,8 @@ class _Part:
         self.targets = tuple(dict.fromkeys(one for one, _, _ in TARGETS.found(self.acts or text, tokens)))
         plain = _TOKENS.findall(_FILE.sub(" ", self.acts))
         self.scopes = tuple(dict.fromkeys(one for one, _, _ in SCOPES.found(self.acts, plain)))
+        self.outside = frozenset(one for one, _, _ in TARGETS.found(self.acts, plain))
+        """What it is done to, but for words that are only in the name of a file."""
 
 
 def _said(text: str, kind: Kind) -> _Verb:
