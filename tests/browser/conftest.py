@@ -21,6 +21,8 @@ Look: TypeAlias = Callable[..., AbstractAsyncContextManager[Watched]]
 """Opens a tab: ``async with look("bo", color_scheme="dark") as tab``."""
 
 MARKET = f"{Path(__file__).with_name('market.py')}:market"
+HOSTILE_CALLER = "<img src=x onerror=\"window.hacked = 'caller'\"> \u202erellac\u202c"
+CALLERS = (*(f"caller {number}" for number in range(100)), HOSTILE_CALLER)
 _MILLISECONDS = 15_000
 
 
@@ -46,7 +48,7 @@ async def browser(program: str, anyio_backend: str) -> AsyncIterator[Browser]:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Consoled]:
     """The market, whose agents need persons for most of what they want."""
     large = ("--max-request-size", "4194304", "--max-string-length", "2097152")
-    with serve_console(tmp_path_factory.mktemp("market"), MARKET, POLICY, *large) as serving:
+    with serve_console(tmp_path_factory.mktemp("market"), MARKET, POLICY, *large, callers=CALLERS) as serving:
         yield serving
 
 
@@ -58,10 +60,16 @@ async def connections(anyio_backend: str) -> AsyncIterator[Connections]:
         await opened.close()
 
 
+@pytest.fixture(scope="session")
+def callers() -> Iterator[str]:
+    """Names of callers, each for one test, so that an agent which is blocked in one holds up none in another."""
+    return iter(CALLERS)
+
+
 @pytest.fixture
-async def agent(served: Consoled, connections: Connections) -> AsyncIterator[Aql]:
-    """An agent's connection to the market, in a session of its own."""
-    async with connections.open(agent_of(served)) as connected:
+async def agent(served: Consoled, connections: Connections, callers: Iterator[str]) -> AsyncIterator[Aql]:
+    """An agent's connection to the market, as somebody who does nothing else."""
+    async with connections.open(agent_of(served, next(callers))) as connected:
         yield connected
 
 

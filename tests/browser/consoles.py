@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.spec.wires import Aql, Wire
 
 __all__ = ["Consoled", "agent_of", "serve_console"]
 
-_LEGACY = Wire("http", "legacy")  # whose sessions tell agents apart
+_LEGACY = Wire("http", "legacy")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Consoled:
     url: str
     """Where the console is."""
     tokens: Mapping[str, str]
-    """The secrets of those who may call, by name; none if anybody may."""
+    """The secrets of those who may call, by name."""
 
     def link(self, by: str = "ana") -> str:
         """A link that signs somebody in once, from the very command that an operator types."""
@@ -44,20 +44,16 @@ def serve_console(
     source: str | None,
     policy: str,
     *words: str,
-    callers: tuple[str, ...] = (),
+    callers: Sequence[str],
     env: Mapping[str, str] | None = None,
 ) -> Iterator[Consoled]:
-    """A server that supervises agents, and its console; those who may call need tokens if any are named."""
+    """A server that supervises agents, and its console. Callers have names: what is anonymous is all one agent."""
     rules, state = folder / "policy.toml", str(folder / "state.db")
     rules.write_text(policy, encoding="utf-8")
     tokens = {name: f"the-long-secret-of-number-{number}" for number, name in enumerate(callers)}
-    if tokens:
-        file = folder / "tokens.toml"
-        file.write_text(
-            "".join(f"[tokens.{json.dumps(name)}]\nsecret = {json.dumps(tokens[name])}\n" for name in tokens)
-        )
-        words = (*words, "--tokens", str(file))
-    guards = ("--safety-loop", "enforcing", "--policy", str(rules), "--state", state)
+    file = folder / "tokens.toml"
+    file.write_text("".join(f"[tokens.{json.dumps(name)}]\nsecret = {json.dumps(tokens[name])}\n" for name in tokens))
+    guards = ("--safety-loop", "enforcing", "--policy", str(rules), "--state", state, "--tokens", str(file))
     with serve_http(*filter(None, [source]), *guards, "--console", "127.0.0.1:0", *words, env=env) as serving:
         found = re.search(r"console at (http://\S+);", serving.logged("console at"))
         assert found
@@ -65,9 +61,9 @@ def serve_console(
 
 
 @asynccontextmanager
-async def agent_of(served: Consoled, caller: str | None = None) -> AsyncIterator[Aql]:
+async def agent_of(served: Consoled, caller: str) -> AsyncIterator[Aql]:
     """An agent's connection, in a session of its own."""
-    headers = {"Authorization": f"Bearer {served.tokens[caller]}"} if caller else {}
+    headers = {"Authorization": f"Bearer {served.tokens[caller]}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
         Client(streamable_http_client(served.serving.url, http_client=http), mode="legacy") as client,

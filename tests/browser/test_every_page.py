@@ -1,23 +1,17 @@
 """Every page of the console: in light and dark, on a desk and on a phone, for eyes, ears and keyboards."""
 
-import re
-import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.async_api import ViewportSize, expect
 
-from headgate.store.opening import open_store
 from tests.browser.asking import GRAVE, RISKY, ask, blocked, report, start
 from tests.browser.axe import complaints, install
 from tests.browser.conftest import Desks, Look
 from tests.browser.consoles import Consoled, agent_of
 from tests.browser.watching import Watched
-from tests.server.processes import HEADGATE, PATIENCE, Lines, Serving, environment
 from tests.spec.wires import Connections, data_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("browser")]
@@ -38,9 +32,14 @@ class Stage:
 
 
 @pytest.fixture(scope="module")
-async def stage(served: Consoled, connections: Connections, desks: Desks) -> AsyncIterator[Stage]:
+async def stage(
+    served: Consoled, connections: Connections, desks: Desks, callers: Iterator[str]
+) -> AsyncIterator[Stage]:
     """Something of everything that pages show."""
-    async with connections.open(agent_of(served)) as agent, connections.open(agent_of(served)) as other:
+    async with (
+        connections.open(agent_of(served, next(callers))) as agent,
+        connections.open(agent_of(served, next(callers))) as other,
+    ):
         waits = await ask(agent, "update", "update_item", id=50, input={"price": 3.5, "note": "a note " * 30})
         refused = await ask(agent, "create", "create_notice", text="Refused " * 100)
         await start(agent, "page-paused", "Send the list to whoever wants it")
@@ -190,41 +189,3 @@ async def test_the_letters_of_a_drawing_are_as_dark_as_those_around_it(
         colour = await tab.page.locator("figcaption").first.evaluate("one => getComputedStyle(one).color")
         for letters in await tab.page.locator("svg text").all():
             await expect(letters).to_have_css("fill", colour)
-
-
-@contextmanager
-def lone_console(folder: Path) -> Iterator[Consoled]:
-    """The console by itself, over a state in which nothing has happened."""
-    state = str(folder / "state.db")
-    words = [HEADGATE, "console", "--state", state, "--listen", "127.0.0.1:0"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, env=environment()) as process:
-        assert process.stderr
-        serving = Serving(process, Lines(process.stderr))
-        try:
-            found = re.search(r"console at (http://\S+);", serving.logged("console at"))
-            assert found
-            yield Consoled(serving, state, found.group(1), {})
-        finally:
-            process.terminate()
-            process.wait(PATIENCE)
-
-
-async def test_a_console_by_itself_has_pages_even_if_nothing_has_happened_yet(desks: Desks, tmp_path: Path) -> None:
-    store = open_store(str(tmp_path / "state.db"))  # as a server would have made it
-    await store.open()
-    await store.close()
-    with lone_console(tmp_path) as lone:
-        async with desks.look(lone, viewport=PHONE) as tab:
-            await install(tab.page.context)
-            for path, words in (
-                ("/", "Nothing waits."),
-                ("/approvals", "Nothing waits for a person."),
-                ("/codes", "No agent waits to be verified."),
-                ("/agents", "No agent has worked under the safety loop yet."),
-                ("/audit?event=verified", "No rows."),
-            ):
-                await tab.go(path)
-                await expect(tab.page.locator("main")).to_contain_text(words)
-                assert await tab.page.get_by_role("link", name="Operations").count() == 0
-                assert await complaints(tab.page) == []
-                assert await tab.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]

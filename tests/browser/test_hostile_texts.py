@@ -11,11 +11,11 @@ from headgate.safety.decisions import Who
 from headgate.safety.grants import Binding, Purpose, new_grant
 from headgate.store.opening import open_store
 from tests.browser.asking import DEADLY, ask, blocked, report, start
-from tests.browser.conftest import Look
-from tests.browser.consoles import Consoled
+from tests.browser.conftest import HOSTILE_CALLER, Look
+from tests.browser.consoles import Consoled, agent_of
 from tests.browser.market import HOSTILE_WORDS
 from tests.browser.watching import Watched
-from tests.spec.wires import Aql, data_of, error_of
+from tests.spec.wires import Aql, Connections, data_of, error_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("browser")]
 
@@ -70,10 +70,17 @@ async def test_hostile_arguments_are_shown_in_full_and_none_of_them_runs(look: L
         await expect(tab.page.locator("#state")).to_have_text("approved by ana")
 
 
-async def test_an_agent_with_a_hostile_name_is_shown_blocked_and_released(look: Look, agent: Aql) -> None:
+@pytest.fixture
+async def hostile(served: Consoled, connections: Connections) -> AsyncIterator[Aql]:
+    """The connection of somebody whose very name is hostile."""
+    async with connections.open(agent_of(served, HOSTILE_CALLER)) as connected:
+        yield connected
+
+
+async def test_an_agent_with_a_hostile_name_is_shown_blocked_and_released(look: Look, hostile: Aql) -> None:
     name = f"{BREAKING_OUT['an image']}{BREAKING_OUT['an attribute']}\u202e\u200b"
-    await start(agent, name, ALL)
-    assert (await report(agent, name, f"{DEADLY}\n{ALL}"))["stopped"] is True
+    await start(hostile, name, ALL)
+    assert (await report(hostile, name, f"{DEADLY}\n{ALL}"))["stopped"] is True
     async with look() as tab:
         await look_around(tab, ("/", "/agents", "/codes", "/audit?rows=5"))
         await tab.go("/agents")
