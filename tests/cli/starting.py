@@ -7,9 +7,11 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+import httpx2
+
 from tests.server.processes import HEADGATE, PATIENCE, Lines, Serving, environment, until
 
-__all__ = ["address_of", "console_of", "free_port", "started"]
+__all__ = ["address_of", "console_of", "free_port", "seen_in_console", "started"]
 
 
 @contextmanager
@@ -61,3 +63,14 @@ def free_port() -> int:
         port = probe.getsockname()[1]
     assert isinstance(port, int)
     return port
+
+
+def seen_in_console(link: str, path: str) -> str:
+    """A page of the console, as somebody sees it whom a link signs in; nobody else sees it."""
+    url = link.partition("/sign-in/")[0]
+    with httpx2.Client(timeout=PATIENCE) as browser:
+        assert browser.get(f"{url}{path}").status_code == 401
+        assert browser.post(link, headers={"origin": url}).status_code == 303
+        page = browser.get(f"{url}{path}")
+    assert page.status_code == 200
+    return page.text

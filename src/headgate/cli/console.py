@@ -82,7 +82,10 @@ def console(
                         await wait_for_signal()
         return OK
 
-    return guarded(work)
+    try:
+        return guarded(work)
+    except KeyboardInterrupt:  # before anything waits for signals
+        return OK
 
 
 @contextmanager
