@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from headgate.cli.consoles import Opened, opened, place_of
+from headgate.cli.persons import Persons
 from headgate.cli.state import command, same_state
 from headgate.protocol.autonomy import LoopMode
-from headgate.store.opening import default_state_url
+from headgate.store.opening import default_state_url, open_store
 from tests.cli.commands import Shell
 from tests.server.processes import LIBRARY, PATIENCE, environment
 
@@ -93,6 +95,41 @@ def test_empty_variables_are_as_good_as_none(shell: Shell) -> None:
     names = ("CONSOLE", "CONSOLE_URL", "CONSOLE_OAUTH_ISSUER", "CONSOLE_OAUTH_CLIENT", "CONSOLE_ALLOW", "NOTIFY")
     done = shell("safety", "--instructions", env={f"HEADGATE_{name}": "" for name in names})
     assert (done.code, done.err) == (0, "")
+
+
+# what is told of a console where nobody sits
+
+STATE = "/srv/state.db"
+TOLD = {
+    "the usual place": ("127.0.0.1:8787", None, STATE, f"headgate console --link --state {STATE}"),
+    "another port": ("127.0.0.1:9000", None, STATE, f"headgate console --link --listen 127.0.0.1:9000 --state {STATE}"),
+    "the usual state": ("[::1]:9000", None, None, "headgate console --link --listen '[::1]:9000'"),
+    "a URL of its own": (
+        *("0.0.0.0:9000", "https://console.example.org", STATE),
+        f"headgate console --link --url https://console.example.org --state {STATE}",
+    ),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("listen", "url", "state", "command"), TOLD.values(), ids=TOLD)
+async def test_the_command_for_a_link_names_what_is_not_usual(
+    listen: str, url: str | None, state: str | None, command: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "headgate")
+    place = place_of(Persons(console=listen, console_url=url))
+    with socket.socket() as sock:
+        await Opened(place, sock, None, has_url=url is not None).tell(open_store("memory:"), state, None)
+    assert caplog.messages == [f"console at {place.url}; for a link to sign in: {command}"]
+
+
+@pytest.mark.anyio
+async def test_a_state_that_nobody_else_sees_makes_no_links(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "headgate")
+    with opened(Persons(console="127.0.0.1:0")) as there:
+        await there.tell(open_store("memory:"), "memory:", None)
+    url = there.place.url
+    assert caplog.messages == [f"console at {url}; the state is in memory, so only OAuth can sign anybody in"]
 
 
 # what is loaded

@@ -53,11 +53,11 @@ class Opened:
         console = Console(store, engine_of, metrics, audit_key=audit_key() or b"")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run_console, console, self.place, self.sock, self.provider)
-            await self._tell(store, state, by)
+            await self.tell(store, state, by)
             yield
             tasks.cancel_scope.cancel()
 
-    async def _tell(self, store: Store, state: str | None, by: str | None) -> None:
+    async def tell(self, store: Store, state: str | None, by: str | None) -> None:
         """Say where it is. A link is printed only where a person sits: what a host logs, an agent may read."""
         if sys.stderr.isatty():
             made = await link(store, self.place, by)
