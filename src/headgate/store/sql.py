@@ -3,8 +3,11 @@
 import builtins
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final
+
+import orjson
 
 from headgate.store import chain, uses
 from headgate.store.audit import Entry, Head
@@ -15,6 +18,7 @@ from headgate.store.windows import Charge, Used
 
 __all__ = ["SqlStore"]
 
+_PLAINLY: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _ENCODE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 _LARGEST: Final = 2**63 - 1
@@ -201,6 +205,10 @@ def _columns(record: Record) -> dict[str, object]:
 
 
 def _text(record: Record) -> str:
+    with suppress(TypeError):  # what it does not know, or writes as null, may still be JSON, or a mistake to be named
+        quickly = orjson.dumps(record.value, option=_PLAINLY)
+        if b"null" not in quickly:
+            return quickly.decode()
     try:
         text = _ENCODE(record.value)
         text.encode()

@@ -145,12 +145,12 @@ class Execution:
 
     def value(self) -> dict[str, object]:
         """The execution as JSON, which is written with every step and so by hand."""
-        own = {name: getattr(self.own, name) for name in _OWN}
+        own = {name: given for name in _OWN if (given := getattr(self.own, name)) is not None}
         return {**{name: getattr(self, name) for name in _PLAIN_OF_EXECUTION}, "own": own, "recent": self.log}
 
     def with_step(self, step: Step) -> "Execution":
         """One step further."""
-        log = (*self.log, step)[-_KEPT_STEPS:]
+        log = (*self.log, tuple(step))[-_KEPT_STEPS:]
         went_on = step.way is Way.CONTINUE
         return replace(self, steps=self.steps + 1, taken=self.taken + went_on, log=log)
 
@@ -251,11 +251,10 @@ class Agent:
     def record(self) -> Record:
         """The agent as it is kept. One that does nothing and is not held up is forgotten after a while."""
         value = {name: getattr(self, name) for name in _PLAIN}
-        for name in ("pause", "block", "leave"):
-            held = getattr(self, name)
-            value[name] = asdict(held) if held else None
+        value |= {name: asdict(held) for name in ("pause", "block", "leave") if (held := getattr(self, name))}
         value["notes"] = [asdict(note) for note in self.notes]
-        value["execution"] = self.execution.value() if self.execution else None
+        if self.execution:
+            value["execution"] = self.execution.value()
         expires = self.seen_at + KEPT_AGENT_SECONDS if self.owner == IDLE else None
         return Record(AGENT, self.key, value, self.owner, expires, self.version)
 
@@ -266,10 +265,10 @@ class Agent:
         return cls(
             key=value["key"],
             name=value["name"],
-            execution=_execution(value["execution"]),
-            pause=_made(Pause, value["pause"]),
-            block=_made(Block, value["block"]),
-            leave=Leave(value["leave"]["digest"], Way(value["leave"]["way"])) if value["leave"] else None,
+            execution=_execution(value.get("execution")),
+            pause=_made(Pause, value.get("pause")),
+            block=_made(Block, value.get("block")),
+            leave=Leave(value["leave"]["digest"], Way(value["leave"]["way"])) if value.get("leave") else None,
             refused=tuple(value["refused"]),
             waiting=tuple(value["waiting"]),
             notes=tuple(Notification(**{**note, "type": NotificationType(note["type"])}) for note in value["notes"]),
@@ -303,9 +302,9 @@ def _step(kept: Sequence[Any]) -> Step:
 
 
 def _tightening(value: Mapping[str, Any]) -> Tightening:
-    tolerance, auto = value["risk_tolerance"], value["auto_approve"]
+    tolerance, auto = value.get("risk_tolerance"), value.get("auto_approve")
     return Tightening(
-        max_autonomous_steps=value["max_autonomous_steps"],
+        max_autonomous_steps=value.get("max_autonomous_steps"),
         risk_tolerance=Tolerance(tolerance) if tolerance else None,
         deny=tuple(value["deny"]),
         requires_approval=tuple(value["requires_approval"]),

@@ -2,16 +2,28 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 
 from headgate.store.interface import StoreError
 
-__all__ = ["PATIENCE_SECONDS", "Driver", "Row", "Transaction", "Unkeepable", "Words", "in_thread", "one_line"]
+__all__ = [
+    "PATIENCE_SECONDS",
+    "Driver",
+    "OneThread",
+    "Row",
+    "Threads",
+    "Transaction",
+    "Unkeepable",
+    "Words",
+    "in_thread",
+    "one_line",
+]
 
 T = TypeVar("T")
 
@@ -89,10 +101,46 @@ class Driver(Protocol):
         ...
 
 
-async def in_thread(executor: Executor, function: Callable[[], T]) -> T:
+class Threads(Protocol):
+    """What does something in another thread, such as an executor."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any) -> object:
+        """Have something done as soon as there is time."""
+        ...
+
+
+class OneThread:
+    """A thread that does one thing after the other. It takes less to ask it than a pool of one."""
+
+    def __init__(self, name: str) -> None:
+        self._queue: SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...]] | None] = SimpleQueue()
+        self._thread = Thread(target=self._work, name=name, daemon=True)
+        self._start = Lock()
+
+    def submit(self, function: Callable[..., Any], /, *args: Any) -> None:
+        """Have something done after all that came before it."""
+        self._queue.put((function, args))
+        if self._thread.ident is None:
+            with self._start:
+                if self._thread.ident is None:
+                    self._thread.start()
+
+    def _work(self) -> None:
+        while (work := self._queue.get()) is not None:
+            work[0](*work[1])
+            del work  # or it would be kept until the next one comes
+
+    def shutdown(self) -> None:
+        """Wait for all that was to be done, and end."""
+        self._queue.put(None)
+        if self._thread.ident is not None:
+            self._thread.join()
+
+
+async def in_thread(threads: Threads, function: Callable[[], T]) -> T:
     """What the function gives, from another thread; a task that is cancelled meanwhile waits for its end."""
     answer: _Answer[T] = _Answer(asyncio.get_running_loop())
-    executor.submit(answer.find, function)
+    threads.submit(answer.find, function)
     with anyio.CancelScope(shield=True):
         await answer.there()
     return answer.result()

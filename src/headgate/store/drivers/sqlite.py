@@ -4,7 +4,6 @@ import os
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
@@ -12,6 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from headgate.store.drivers.base import (
     PATIENCE_SECONDS,
+    OneThread,
     Row,
     Transaction,
     Unkeepable,
@@ -231,7 +231,7 @@ class SqliteDriver:
         self.where = f"The store '{path}'"
         self._path = path
         self._makes_folder = makes_folder
-        self._thread = ThreadPoolExecutor(1, "headgate-store")
+        self._thread = OneThread("headgate-store")
         self._waiting: deque[_Job[Any]] = deque()
         self._connection: _Connection | None = None
         self._reader: _Connection | None = None
