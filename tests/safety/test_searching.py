@@ -86,7 +86,9 @@ FILTERS: list[tuple[dict[str, str], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "expected"), FILTERS, ids=str)
+@pytest.mark.parametrize(
+    ("wanted", "expected"), FILTERS, ids=lambda value: str(sorted(value)) if isinstance(value, set) else str(value)
+)
 def test_rows_that_fit_all_that_is_said_are_found(wanted: dict[str, str], expected: set[str]) -> None:
     assert found(**wanted) == expected
 

@@ -12,7 +12,7 @@ from headgate.cli.audit_table import Cells, coloured_line, print_table
 from headgate.cli.output import console, print_line
 from headgate.protocol.times import timestamp
 from headgate.protocol.visible import json_line, visible
-from headgate.safety.searching import caller_parts
+from headgate.safety.searching import actor, caller_parts
 from headgate.store.audit import Entry, Row
 from headgate.store.exports import line_of
 
@@ -20,6 +20,7 @@ __all__ = ["Format", "Writer", "caller_shown", "time_shown", "writer"]
 
 Format: TypeAlias = Literal["text", "jsonl", "csv"]
 
+_TELLING: Final = ("agent", "hint", "way", "reason", "words", "task")
 _LONGEST_PARAMETERS: Final = 80
 
 _CSV: Final = (
@@ -116,14 +117,14 @@ class _ColouredLines:
 def _shown(row: Row, time: Callable[[object], str]) -> Cells:
     """The cells of COLUMNS."""
     entry = row.entry
-    given: object = entry.params if entry.params is not None else entry.details or None
+    given: object = entry.params if entry.params is not None else _telling(entry.details) or None
     cells: Iterable[object] = (
         row.number,
         time(entry.at),
         entry.event,
         entry.adapter,
         entry.operation,
-        caller_shown(entry.caller),
+        actor(entry),
         entry.decision,
         entry.code,
         entry.rule,
@@ -166,6 +167,14 @@ def caller_shown(caller: object) -> str:
 
 def _duration(milliseconds: object) -> str:
     return f"{milliseconds:.1f} ms" if isinstance(milliseconds, int | float) else str(milliseconds or "")
+
+
+def _telling(details: object) -> object:
+    """Details with what tells most before the rest, since little of them is shown."""
+    if not isinstance(details, Mapping):
+        return details
+    first = {name: details[name] for name in _TELLING if name in details}
+    return {**first, **details}
 
 
 def _short(text: str) -> str:

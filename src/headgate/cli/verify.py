@@ -22,6 +22,7 @@ from headgate.safety.asks import identity
 from headgate.safety.loop.agents import Party
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.deciding import Deciding
+from headgate.safety.loop.persons import refuse_challenge
 from headgate.safety.loop.settings import LoopSettings
 from headgate.store.interface import Store
 
@@ -32,6 +33,10 @@ def verify(
     challenge_id: Annotated[str, Parameter(name="ID", help="The challenge: directives call it verificationId.")],
     /,
     *,
+    refuse: Annotated[
+        bool, Parameter(help="Refuse what it is paused for; it may go on with other things.", negative=())
+    ] = False,
+    reason: Annotated[str, Parameter(help="Why, for the agent; with --refuse.")] = "",
     by: By = None,
     state: State = None,
     json: AsJson = False,
@@ -48,6 +53,8 @@ def verify(
             challenge = await _waiting(store, challenge_id.strip())
             if challenge is None:
                 return FAILED
+            if refuse:
+                return await _refuse(store, challenge, by or login_name(), reason.strip(), as_json=json)
             if not json:
                 _show(Console(stderr=True, highlight=False), challenge, time.time())
             code = answer("Code: ") if sys.stdin.isatty() else sys.stdin.readline().strip()
@@ -65,6 +72,20 @@ def verify(
         return OK
 
     return guarded(work)
+
+
+async def _refuse(store: Store, challenge: Challenge, by: str, reason: str, *, as_json: bool) -> int:
+    if challenge.blocks:
+        complain("The agent is blocked, and stays so until somebody verifies it: there is nothing to refuse")
+        return FAILED
+    if not await refuse_challenge(store, challenge.id, by, reason, time.time):
+        complain("It counts no more: somebody else has decided, or it has expired")
+        return FAILED
+    if as_json:
+        print_line(json_line({"verified": False, "challenge_id": challenge.id, "agent": challenge.name}))
+    else:
+        complain(f"refused: agent '{visible(challenge.name)}' may go on, but not with that")
+    return OK
 
 
 async def try_code(store: Store, challenge: Challenge, code: str, by: str) -> str:

@@ -18,7 +18,7 @@ from headgate.console.channels.interface import Notice
 from headgate.safety.approvals import approve, turn_down, waiting
 from headgate.safety.grants import Grant
 from headgate.safety.loop.challenges import Challenge
-from headgate.safety.loop.persons import challenges, show_code
+from headgate.safety.loop.persons import challenges, refuse_challenge, show_code
 from headgate.server.settings import SettingError
 from headgate.store.interface import Store
 
@@ -120,8 +120,15 @@ class _Watching:
             print_line(f"{_RULE}\n{Notice(challenge, code, same_state(self._state)).text}")
             if not self._asks:
                 return
-            said = await self._ask("Verify it? Type the code; Enter leaves it: ", lambda: self._is_open(challenge))
+            or_no = "" if challenge.blocks else " or no"
+            question = f"Verify it? Type the code{or_no}; Enter leaves it: "
+            said = await self._ask(question, lambda: self._is_open(challenge))
             if not said:
+                return
+            if said.lower() in ("n", "no") and not challenge.blocks:
+                reason = await self._ask("Why? Enter gives no reason: ", lambda: self._is_open(challenge)) or ""
+                done = await refuse_challenge(self._store, challenge.id, self._by, reason, time.time)
+                print_line("refused: the agent may go on, but not with that" if done else _TOO_LATE)
                 return
             wrong = await try_code(self._store, challenge, said, self._by)
             print_line(wrong or "verified: the agent may go on")

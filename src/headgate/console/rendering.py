@@ -16,6 +16,7 @@ from headgate.console.words import (
     visible_lines,
     whole_json,
 )
+from headgate.safety.searching import actor
 
 __all__ = ["rendered"]
 
@@ -28,6 +29,7 @@ _TEMPLATES: Final = Environment(
 )
 _TEMPLATES.filters.update(
     ago=ago,
+    actor=actor,
     caller=caller_shown,
     json=json_shown,
     span=span,

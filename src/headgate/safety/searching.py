@@ -21,7 +21,18 @@ from headgate.store.chain import UNREADABLE
 from headgate.store.interface import Store
 from headgate.store.verifying import Notice
 
-__all__ = ["EVENTS", "Found", "Matches", "Search", "SearchError", "caller_parts", "last_rows", "moment", "whole"]
+__all__ = [
+    "EVENTS",
+    "Found",
+    "Matches",
+    "Search",
+    "SearchError",
+    "actor",
+    "caller_parts",
+    "last_rows",
+    "moment",
+    "whole",
+]
 
 Matches: TypeAlias = Callable[[Entry], bool]
 
@@ -100,7 +111,7 @@ def _is_one_of(name: str, wanted: Sequence[str]) -> Matches:
 
 
 def _is_by(wanted: str) -> Matches:
-    return lambda entry: entry.caller == wanted or wanted in caller_parts(entry.caller)[:1]
+    return lambda entry: wanted in (entry.caller, _person(entry), *caller_parts(entry.caller)[:1])
 
 
 def _is_of_agent(wanted: str) -> Matches:
@@ -153,9 +164,20 @@ def caller_parts(caller: object) -> list[str]:
             found = orjson.loads(caller)
         except orjson.JSONDecodeError:
             return [caller]
-        parts = [part for part in found if isinstance(part, str)]
+        parts = list(dict.fromkeys(part for part in found if isinstance(part, str)))
         return parts or [caller]
     return [caller]
+
+
+def actor(entry: Entry) -> str:
+    """Who did what a row tells of: the person who decided, or whoever called."""
+    return _person(entry) or " via ".join(caller_parts(entry.caller))
+
+
+def _person(entry: Entry) -> str:
+    details: object = entry.details
+    by = details.get("by") if isinstance(details, dict) else None
+    return by if isinstance(by, str) else ""
 
 
 # finding rows

@@ -9,7 +9,7 @@ from headgate.safety.asks import identity
 from headgate.safety.loop.agents import Party
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.deciding import Deciding
-from headgate.safety.loop.persons import challenges, show_code
+from headgate.safety.loop.persons import challenges, refuse_challenge, show_code
 from headgate.safety.loop.settings import LoopSettings
 
 __all__ = ["doors"]
@@ -47,11 +47,18 @@ def doors(console: Console) -> list[Door]:
             return await show_one(visit, said=f"{error.error.message}.", status=422)
         return RedirectResponse(f"/codes/{_id(visit)}", 303)
 
+    async def refuse(visit: Visit) -> Response:
+        reason = visit.said("reason").strip()
+        if not await refuse_challenge(console.store, _id(visit), visit.operator.name, reason, console.clock):
+            return await show_one(visit, said="It waits no longer, so nothing was refused.", status=409)
+        return RedirectResponse(f"/codes/{_id(visit)}", 303)
+
     return [
         Door("GET", "/codes", show_all),
         Door("GET", "/codes/{id}", show_one),
         Door("POST", "/codes/{id}/show", show_its_code),
         Door("POST", "/codes/{id}/verify", verify),
+        Door("POST", "/codes/{id}/refuse", refuse),
     ]
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "SHOWN",
     "STARTED",
     "STEP",
+    "TURNED_DOWN",
     "UNVERIFIED",
     "VERIFIED",
     "entry_of_agent",
@@ -31,12 +32,13 @@ CHALLENGED: Final = "challenge renewed"
 SHOWN: Final = "code shown"
 VERIFIED: Final = "verified"
 UNVERIFIED: Final = "verification failed"
+TURNED_DOWN: Final = "verification refused"
 SELF_APPROVAL: Final = "self-approval refused"
 OVERRIDDEN: Final = "block overridden"
 
 
 def entry_of_agent(agent: Agent, event: str, at: float, **details: object) -> Entry:
-    """What happened to an agent."""
+    """What happened to an agent; where a person did it, ``by`` says who."""
     execution = agent.execution
     about: dict[str, object] = {"agent": agent.name, "execution": execution.id if execution else "", **details}
     return Entry(

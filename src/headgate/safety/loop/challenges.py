@@ -62,6 +62,8 @@ class Challenge:
     verified_by: str = ""
     closed_at: float | None = None
     """When it was given up: the agent was released otherwise, or there is a newer challenge."""
+    refused_by: str = ""
+    refused_because: str = ""
     version: int = 0
 
     def is_open(self, now: float) -> bool:

@@ -1,14 +1,17 @@
 """What holds an agent up: the question that a person is asked, and the challenge that a person must meet."""
 
+from dataclasses import replace
+
 from headgate.protocol.autonomy import Tier
 from headgate.protocol.visible import visible
 from headgate.safety.autonomy.evaluation import Verdict
 from headgate.safety.decisions import Who
 from headgate.safety.grants import Binding, Grant, Purpose, new_grant
-from headgate.safety.loop.agents import RECORD_STEP, Agent, Execution, hint_digest, named
+from headgate.safety.loop.agents import RECORD_STEP, Agent, Execution, Pause, hint_digest, named
 from headgate.safety.loop.challenges import Challenge, new_challenge
+from headgate.safety.loop.notifying import status
 
-__all__ = ["challenge_of", "grant_of"]
+__all__ = ["challenge_of", "grant_of", "refused"]
 
 
 def grant_of(agent: Agent, execution: Execution, verdict: Verdict, hint: str, now: float, seconds: float) -> Grant:
@@ -61,3 +64,9 @@ def challenge_of(
         made_at=now,
         expires_at=now + seconds,
     )
+
+
+def refused(agent: Agent, pause: Pause, now: float, reason: str) -> Agent:
+    """An agent after a person has refused what it was paused for: it may go on, but not with that."""
+    free = replace(agent, pause=None, refused=(*agent.refused, pause.digest))
+    return free.told(status(f"A person refused: {pause.hint}", now, reason))

@@ -6,14 +6,24 @@ from headgate.safety.clock import Clock
 from headgate.safety.confirmations import KEPT_SECONDS, entry_of_grant
 from headgate.safety.grants import APPROVAL, GRANT, Grant
 from headgate.safety.loop.agents import AGENT, Agent, agent_key
-from headgate.safety.loop.auditing import ABORTED, OVERRIDDEN, SHOWN, entry_of_agent
+from headgate.safety.loop.auditing import ABORTED, OVERRIDDEN, SHOWN, TURNED_DOWN, entry_of_agent
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.endings import given_up
+from headgate.safety.loop.holding import refused
 from headgate.safety.loop.notifying import status
 from headgate.store.audit import Entry
 from headgate.store.interface import Store
 
-__all__ = ["agents", "challenges", "end_execution", "find_agent", "override", "show_code", "show_token"]
+__all__ = [
+    "agents",
+    "challenges",
+    "end_execution",
+    "find_agent",
+    "override",
+    "refuse_challenge",
+    "show_code",
+    "show_token",
+]
 
 
 async def agents(store: Store) -> list[Agent]:
@@ -62,6 +72,28 @@ async def show_code(store: Store, challenge_id: str, channel: str, by: str, cloc
             return code
 
 
+async def refuse_challenge(store: Store, challenge_id: str, by: str, reason: str, clock: Clock) -> bool:
+    """Refuse what an agent is paused for: it may go on, but not with that. False if nothing of that id waits.
+
+    A block cannot be refused: as long as nobody lifts it, the agent does nothing in any case.
+    """
+    while True:
+        record = await store.find(CHALLENGE, challenge_id)
+        challenge = Challenge.read(record) if record else None
+        now = clock()
+        if challenge is None or challenge.blocks or not challenge.is_open(now):
+            return False
+        kept = await store.find(AGENT, challenge.agent)
+        agent = Agent.read(kept) if kept else None
+        if agent is None or agent.pause is None or agent.pause.challenge_id != challenge.id:
+            return False
+        closed = replace(challenge, closed_at=now, refused_by=by, refused_because=reason, codes=())
+        free = refused(agent, agent.pause, now, reason)
+        entry = entry_of_agent(agent, TURNED_DOWN, now, by=by, challenge=challenge.id, reason=reason)
+        if await store.change([free.record(), closed.record()], [entry]):
+            return True
+
+
 async def show_token(store: Store, approval_id: str, by: str, clock: Clock) -> str | None:
     """A token with which another client may confirm what waits; None if nothing of that id waits."""
     while True:
@@ -83,8 +115,7 @@ async def override(store: Store, name: str, by: str, reason: str, clock: Clock) 
             return False
         now = clock()
         free = replace(agent, block=None).told(status("An administrator has lifted the block", now, reason))
-        details = {"by": by, "reason": reason, "challenge": agent.block.challenge_id}
-        entry = entry_of_agent(agent, OVERRIDDEN, now, **details)
+        entry = entry_of_agent(agent, OVERRIDDEN, now, by=by, reason=reason, challenge=agent.block.challenge_id)
         record = await store.find(CHALLENGE, agent.block.challenge_id)
         closed = [replace(Challenge.read(record), closed_at=now).record()] if record else []
         if await store.change([free.record(), *closed], [entry]):

@@ -233,7 +233,7 @@ class SafetyLoop:
             agent = await self.agent(key) or Agent(key=key, name=visible(name.strip()))
             await self.refuse_blocked(agent)
             running = agent.execution
-            if running is not None and not self._is_left_behind(agent, running, party, now):
+            if running is not None and not await self._is_left_behind(agent, running, party, now):
                 raise AqlError(
                     "CONFLICT_ALREADY_EXISTS",
                     f"An execution of agent {named(agent.name)} is running already: complete or abort it first",
@@ -257,14 +257,21 @@ class SafetyLoop:
             if await self.store.change([begun.record(), *withdrawn, *marks], entries):
                 return begun
 
-    def _is_left_behind(self, agent: Agent, running: Execution, party: Party, now: float) -> bool:
+    async def _is_left_behind(self, agent: Agent, running: Execution, party: Party, now: float) -> bool:
         """Whether nobody will go on with an execution: a session that is over can neither report nor abort.
 
-        Who might still be at work is not disturbed, unless a person has just let the agent begin.
+        Who might still be at work is not disturbed, unless a person has just let the agent begin. While a person is
+        asked about its next step, it is not over: to begin anew is no way around the question.
         """
-        if any(mark in running.marks for mark in party.marks):
+        if any(mark in running.marks for mark in party.marks) or await self._is_asked_about(agent.pause, now):
             return False
         return (self.enforces and not self.settings.starts_freely) or now - agent.seen_at > _LEFT_SECONDS
+
+    async def _is_asked_about(self, pause: Pause | None, now: float) -> bool:
+        if pause is None or pause.challenge_id:
+            return pause is not None and await self.is_held(pause)
+        grant = await self._grant(pause.grant_id)
+        return grant is not None and grant.is_pending and grant.expires_at > now
 
     async def _with_mark(self, mark: str, key: str, now: float) -> Record:
         """The agents that a party speaks for, with one more. Those that neither work nor are held up are forgotten.

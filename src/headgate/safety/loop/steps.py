@@ -11,7 +11,7 @@ from headgate.safety.grants import Grant
 from headgate.safety.loop.agents import SHOWN, Agent, Block, Execution, Leave, Pause, Step, hint_digest
 from headgate.safety.loop.auditing import BLOCKED_AGENT, PAUSED, STEP, entry_of_agent
 from headgate.safety.loop.challenges import Challenge
-from headgate.safety.loop.holding import challenge_of, grant_of
+from headgate.safety.loop.holding import challenge_of, grant_of, refused
 from headgate.safety.loop.notifying import of_block, of_grant, of_pause, status
 from headgate.safety.loop.settings import LoopSettings
 from headgate.store.audit import Entry
@@ -118,10 +118,7 @@ class Stepping:
         if grant is not None and grant.is_approved:
             return replace(free, leave=Leave(pause.digest, Way.PAUSE)), replace(execution, taken=0)
         if grant is not None and grant.turned_down_by is not None:
-            refused = replace(free, refused=(*free.refused, pause.digest))
-            return refused.told(
-                status(f"A person refused: {pause.hint}", self.now, grant.turned_down_because)
-            ), execution
+            return refused(agent, pause, self.now, grant.turned_down_because), execution
         return free.told(status(f"Nobody approved in time: {pause.hint}", self.now)), execution
 
     def _verdict(self, agent: Agent, execution: Execution) -> Verdict:
