@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from headgate.safety.decisions import Who
-from headgate.safety.grants import Binding, Grant, Purpose, new_grant
+from headgate.safety.grants import GRANT, Binding, Grant, Purpose, new_grant
 from tests.cli.commands import Shell
 from tests.cli.dialogues import dialogue
 from tests.cli.states import add, in_store, rows_of
+from tests.cli.supervision import paused
 from tests.cli.terminals import on_terminal
 from tests.databases import Server
 
@@ -135,6 +136,21 @@ def test_a_call_is_turned_down(shell: Shell, shared: str) -> None:
         late = shell("approvals", command[0], grant.approval_id, *command[1:], "--state", shared)
         assert (late.code, late.out) == (1, "")
         assert f"'{grant.approval_id}' was turned down or withdrawn at " in late.err
+
+
+def test_who_asked_is_told_why_not(shell: Shell, state: str) -> None:
+    grant = asked(state)
+    assert shell("approvals", "deny", grant.approval_id, "--reason", " not on a Friday ", "--state", state).code == 0
+    record = in_store(state, lambda store: store.find(GRANT, grant.id))
+    assert record is not None
+    assert Grant.read(record).turned_down_because == "not on a Friday"
+
+
+def test_a_step_of_an_agent_needs_no_token(shell: Shell, state: str) -> None:
+    grant = paused(state)
+    done = shell("approvals", "approve", grant.approval_id, "--yes", "--state", state)
+    assert (done.code, done.out) == (0, "")
+    assert done.err.endswith("headgate: approved: the agent may take this step once it reports it again\n")
 
 
 def test_denying_tells_programs_too(shell: Shell, state: str) -> None:

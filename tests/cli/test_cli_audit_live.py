@@ -151,7 +151,7 @@ def test_following_on_a_terminal_prints_coloured_lines(state: Path) -> None:
         terminal.interrupt()
         assert terminal.ended() == 0
     assert "\x1b[31mdeny" in terminal.text
-    assert r"8       2026-07-01T12:00:00Z  executed   shop          x\u001b[2Jy" in plain(terminal.text)
+    assert r"8       2026-07-01T12:00:00Z  executed       shop          x\u001b[2Jy" in plain(terminal.text)
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:

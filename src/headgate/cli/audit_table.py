@@ -27,7 +27,7 @@ _LEAST: Final[Mapping[str, int]] = {"code": 21, "parameters": 16, "duration": 6,
 _LINE: Final[Mapping[str, int]] = {
     "row": 6,
     "time": 20,
-    "event": 9,
+    "event": 13,
     "adapter": 12,
     "operation": 24,
     "caller": 16,
@@ -43,6 +43,14 @@ _COLOURS: Final[Mapping[str, str]] = {
     "approved": "cyan",
     "refused": "red",
     "revoked": "red",
+    "agent paused": "yellow",
+    "agent blocked": "red",
+    "code shown": "cyan",
+    "verified": "cyan",
+    "verification failed": "red",
+    "verification refused": "red",
+    "self-approval refused": "bold red",
+    "block overridden": "bold yellow",
     "unreadable": "bold red",
 }
 
