@@ -176,6 +176,15 @@ def test_on_a_terminal_the_link_is_printed_and_ctrl_c_ends_it(state: str) -> Non
     assert rows_of(state)[-1].entry.caller == "ana"
 
 
+def test_ctrl_c_ends_it_however_early_it_comes(shell: Shell, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("headgate.cli.console.guarded", interrupted)
+    done = shell("console", "--state", state)
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
 def test_it_explains_itself(shell: Shell) -> None:
     done = shell("console", "--help")
     assert (done.code, done.err) == (0, "")

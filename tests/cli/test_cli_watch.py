@@ -36,6 +36,16 @@ def agent_in(state: str) -> Agent:
     return agent
 
 
+def asked(state: str, number: int) -> str:
+    """Have an agent ask to be started; the approval that it waits for."""
+
+    async def ask(world: Supervised) -> str:
+        envelope = await world.call("execute_agent", {"element_name": f"bot {number}"}, session=Session())
+        return str(envelope["error"]["details"]["approval_id"])
+
+    return at_work(state, ask, rules='[autonomy]\nmode = "enforcing"\n')
+
+
 def grant_in(state: str, grant_id: str) -> Grant:
     record = in_store(state, lambda store: store.find(GRANT, grant_id))
     assert record is not None
@@ -130,10 +140,14 @@ def test_approvals_are_asked_for_as_they_come(shell: Shell, state: str) -> None:
 
 def test_what_somebody_else_decides_is_asked_no_more(shell: Shell, state: str) -> None:
     with dialogue("watch", "--state", state) as terminal:
-        grant = paused(state)
+        grants = [asked(state, number) for number in range(3)]
         terminal.wait_for(APPROVE)
-        assert shell("approvals", "deny", grant.approval_id, "--state", state).code == 0
+        assert shell("approvals", "deny", grants[1], "--state", state).code == 0
+        assert shell("approvals", "deny", grants[0], "--state", state).code == 0
         terminal.wait_for(LATE)
+        terminal.wait_for(APPROVE, 2)
+        assert [grant in terminal.text for grant in grants] == [True, False, True]
+        terminal.type("\n")
         challenge = blocked(state, "other")
         terminal.wait_for(VERIFY)
         assert shell("verify", challenge.id, "--state", state, given=code_for(state, challenge)).code == 0
@@ -156,12 +170,8 @@ def test_what_was_typed_before_a_question_is_no_answer(state: str) -> None:
 
 
 def test_the_start_of_an_agent_is_approved_in_the_same_way(state: str) -> None:
-    async def ask(world: Supervised) -> str:
-        envelope = await world.call("execute_agent", {"element_name": "bot", "task": "tidy up"})
-        return str(envelope["error"]["details"]["approval_id"])
-
     with dialogue("watch", "--state", state) as terminal:
-        at_work(state, ask, rules='[autonomy]\nmode = "enforcing"\n')
+        asked(state, 1)
         terminal.wait_for(APPROVE)
         assert "execute_agent of shop" in plain(terminal.text)
         terminal.type("y\n")
