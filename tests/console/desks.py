@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import httpx2
 
-from headgate import Adapter, Engine, Param, Session
+from headgate import Adapter, Caller, Engine, Param, Session
 from headgate.console.app import console_app
 from headgate.console.console import Console
 from headgate.console.doors import Doors
@@ -21,12 +21,13 @@ from headgate.console.signing_in import new_link_secret
 from headgate.safety.approvals import waiting
 from headgate.safety.grants import Grant
 from headgate.safety.loop.challenges import Challenge
+from headgate.safety.loop.persons import challenges
 from headgate.server.addresses import Address
 from headgate.store.drivers.base import Transaction
 from headgate.store.interface import Store
 from headgate.store.opening import open_store
 from headgate.store.sql import SqlStore
-from tests.safety.supervising import DEADLY, RISKY, Supervised
+from tests.safety.supervising import DEADLY, GRAVE, RISKY, Supervised
 
 __all__ = ["PERSON", "URL", "Browser", "Desk", "desk", "dumped", "stall", "text_of"]
 
@@ -251,11 +252,19 @@ class Desk(Supervised):
         found = [one for one in await waiting(self.store, self.clock()) if one.agent]
         return found[-1]
 
+    async def doubted(self, name: str = "careful") -> Challenge:
+        """An agent that is paused until somebody verifies, whose client can be told from all others."""
+        who = {"session": Session(), "caller": Caller(subject=f"host of {name}")}
+        await self.start(name, **who)
+        directive = await self.step(GRAVE, name=name, **who)
+        assert not directive["continue"]
+        return (await challenges(self.store, self.clock()))[-1]
+
     async def stopped(self, name: str = "brute", hint: str = DEADLY) -> Challenge:
-        """An agent that is blocked, in a session of its own."""
-        session = Session()
-        await self.start(name, session=session)
-        return await self.blocked(hint, name=name, session=session)
+        """An agent that is blocked, whose client can be told from all others."""
+        who = {"session": Session(), "caller": Caller(subject=f"host of {name}")}
+        await self.start(name, **who)
+        return await self.blocked(hint, name=name, **who)
 
 
 @asynccontextmanager

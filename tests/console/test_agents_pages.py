@@ -39,9 +39,7 @@ async def test_what_waits_to_be_verified_is_listed_without_any_code() -> None:
         browser = await at.operator()
         assert "No agent waits to be verified." in text_of(await browser.get("/codes"))
         challenge = await at.stopped("brute")
-        await at.start("careful")
-        directive = await at.step(GRAVE, name="careful")
-        assert directive["continue"] is False
+        await at.doubted("careful")
         page = await browser.get("/codes")
         text = text_of(page)
         assert f"/codes/{challenge.id}" in page.text
@@ -159,6 +157,39 @@ async def test_a_challenge_that_was_given_up_is_closed() -> None:
         assert state_of(await browser.get(f"/codes/{challenge.id}")) == "closed"
 
 
+async def test_who_refuses_says_why_and_the_agent_goes_on_without_it() -> None:
+    async with desk() as at:
+        browser = await at.operator()
+        await at.start("careful")
+        assert (await at.step(GRAVE, name="careful"))["continue"] is False
+        challenge = await at.challenge()
+        code = await shown_code(browser, challenge.id)
+        answer = await browser.post(f"/codes/{challenge.id}/refuse", {"reason": " use the archive "})
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/codes/{challenge.id}")
+        state = state_of(await browser.get(f"/codes/{challenge.id}"))
+        assert state.startswith("refused")
+        assert state.endswith("by ana : use the archive")
+        late = await browser.post(f"/codes/{challenge.id}/verify", {"code": code})
+        assert late.status_code == 422
+        again = await browser.post(f"/codes/{challenge.id}/refuse", {"reason": "once more"})
+        assert again.status_code == 409
+        assert "It waits no longer, so nothing was refused." in text_of(again)
+        assert (await at.step(GRAVE, name="careful"))["continue"] is False
+        assert (await at.step(HARMLESS, name="careful"))["continue"] is True
+
+
+async def test_a_block_cannot_be_refused_nor_for_a_reason_that_nobody_would_read() -> None:
+    async with desk() as at:
+        browser = await at.operator()
+        block, doubt = await at.stopped(), await at.doubted()
+        before = await dumped(at.store)
+        assert (await browser.post(f"/codes/{block.id}/refuse", {"reason": "no"})).status_code == 409
+        long = await browser.post(f"/codes/{doubt.id}/refuse", {"reason": "x" * 501})
+        assert long.status_code == 422
+        assert "in up to 500 characters: nothing was refused." in text_of(long)
+        assert await dumped(at.store) == before
+
+
 async def test_there_is_no_page_for_what_is_no_challenge() -> None:
     async with desk() as at:
         browser = await at.operator()
@@ -166,6 +197,7 @@ async def test_there_is_no_page_for_what_is_no_challenge() -> None:
             assert (await browser.get(path)).status_code == 404
             assert (await browser.post(f"{path}/show")).status_code == 404
             assert (await browser.post(f"{path}/verify", {"code": "x"})).status_code == 404
+            assert (await browser.post(f"{path}/refuse")).status_code == 404
 
 
 async def test_of_two_operators_who_verify_at_once_one_succeeds() -> None:

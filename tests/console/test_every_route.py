@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 PROVIDER = Provider(issuer="http://127.0.0.1:1", client_id="console", allowed=("*",))
 """Nobody listens there."""
 
-TOLD = ("vandal", "stevedore", "delete_label", "rm -rf", "appr_", "csrf")
+TOLD = ("vandal", "stevedore", "caulker", "delete_label", "rm -rf", "appr_", "csrf")
 """Words of the state, none of which is in an answer that refuses."""
 
 
@@ -33,6 +33,7 @@ class Scene:
     browser: Browser
     approval: str
     challenge: str
+    doubt: str
 
     async def code(self) -> str:
         """A code that a person was shown."""
@@ -45,7 +46,8 @@ async def scene(at: Desk) -> Scene:
     approval = await at.asked()
     await at.paused("stevedore")
     challenge = await at.stopped("vandal")
-    return Scene(at, await at.operator(), approval, challenge.id)
+    doubt = await at.doubted("caulker")
+    return Scene(at, await at.operator(), approval, challenge.id, doubt.id)
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ RIGHT: Mapping[str, Callable[[Scene], Awaitable[Right]]] = {}
 
 def right(route: str, status: int, path: str = "", **form: str) -> None:
     async def made(at: Scene) -> Right:
-        filled = (path or route.split()[1]).format(approval=at.approval, challenge=at.challenge)
+        filled = (path or route.split()[1]).format(approval=at.approval, challenge=at.challenge, doubt=at.doubt)
         said = {name: value.format(approval=at.approval) for name, value in form.items()}
         if "code" in form:
             said["code"] = await at.code()
@@ -93,6 +95,7 @@ right("GET /codes", 200)
 right("GET /codes/{id}", 200, "/codes/{challenge}")
 right("POST /codes/{id}/show", 200, "/codes/{challenge}/show")
 right("POST /codes/{id}/verify", 303, "/codes/{challenge}/verify", code="")
+right("POST /codes/{id}/refuse", 303, "/codes/{doubt}/refuse", reason="no")
 right("GET /agents", 200)
 right("GET /agent", 200, "/agent?name=vandal")
 right("POST /agent/override", 303, name="vandal", reason="known")
@@ -113,6 +116,7 @@ CHANGING = {
     "POST /approvals/{id}/token",
     "POST /codes/{id}/show",
     "POST /codes/{id}/verify",
+    "POST /codes/{id}/refuse",
     "POST /agent/override",
     "POST /agent/end",
     "POST /sign-out",

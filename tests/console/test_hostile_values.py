@@ -153,7 +153,7 @@ async def test_it_has_no_power_when_it_is_typed_into_a_form(store: Store, what: 
     text = HOSTILE[what][:100_000]
     at = Desk(store, PERSON)
     browser = await at.operator()
-    challenge, approval = await at.stopped(), await at.asked()
+    approval, challenge = await at.asked(), await at.stopped()
     for answer in await typed(browser, text, challenge.id, approval):
         assert answer.status_code in (200, 303, 404, 409, 422), answer.url
         # What somebody has typed stays in the field just as it was typed, for it is theirs.

@@ -7,7 +7,7 @@ import anyio
 import pytest
 from starlette.requests import Request
 
-from headgate import Session
+from headgate import Caller, Session
 from headgate.console.doors import Visit
 from headgate.console.pages import live
 from headgate.console.signing_in import find_operator, is_signed_in, sign_out
@@ -82,7 +82,7 @@ async def test_whatever_a_page_shows_is_told_when_it_changes(monkeypatch: pytest
             lambda: show_code(at.store, challenge.id, "console", "ana", at.clock),
             lambda: at.step(HARMLESS),
             lambda: at.operator("bo"),
-            lambda: at.asked("delete_label", {"number": 3}, session=Session()),
+            lambda: at.asked("delete_label", {"number": 3}, caller=Caller(subject="cy"), session=Session()),
             time_out,
             lambda: approve(at.store, paused.approval_id, "ana", at.clock),
         ]
@@ -175,13 +175,34 @@ async def test_it_waits_between_two_looks_until_it_is_closed(monkeypatch: pytest
         assert rest == []
 
 
-async def test_two_states_are_told_apart_by_every_agent(store: Store) -> None:
+async def test_what_waits_is_read_only_when_there_is_something_new(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls of a megabyte each may wait, and pages may be open all day."""
     at = Desk(store)
-    for number in range(3):
-        await at.start(f"bot {number}", session=Session())
-    states = {await live._state(at.console)}
-    for number in range(3):
-        agent = await at.agent(f"bot {number}")
-        await store.change([agent.record()])
-        states.add(await live._state(at.console))
-    assert len(states) == 4
+    browser = await at.operator()
+    await at.asked()
+    await at.stopped()
+    kinds: list[str] = []
+    listed = store.list
+
+    async def counted(kind: str, **more: Any) -> Any:
+        kinds.append(kind)
+        return await listed(kind, **more)
+
+    monkeypatch.setattr(store, "list", counted)
+    assert len(await looks(at, browser, monkeypatch, *[nothing] * 50)) == 1
+    assert kinds.count("grant") == kinds.count("challenge") == 2, "up to the end of each list, once"
+
+
+async def test_what_time_alone_ends_is_told_one_after_the_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = Desk(store)
+    browser = await at.operator()
+    await at.asked()
+    await at.stopped()
+
+    async def later() -> None:
+        at.clock.move(100)
+
+    told = await looks(at, browser, monkeypatch, nothing, *[later] * 12)
+    assert [look for look, _ in told] == [1, 4, 10], "a challenge ends after 300 seconds, an approval after 900"

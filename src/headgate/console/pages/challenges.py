@@ -3,7 +3,7 @@
 from starlette.responses import RedirectResponse, Response
 
 from headgate.console.console import Console
-from headgate.console.doors import Door, Visit
+from headgate.console.doors import LONGEST_REASON, Door, Visit
 from headgate.protocol.errors import AqlError
 from headgate.safety.asks import identity
 from headgate.safety.loop.agents import Party
@@ -48,8 +48,10 @@ def doors(console: Console) -> list[Door]:
         return RedirectResponse(f"/codes/{_id(visit)}", 303)
 
     async def refuse(visit: Visit) -> Response:
-        reason = visit.said("reason").strip()
-        if not await refuse_challenge(console.store, _id(visit), visit.operator.name, reason, console.clock):
+        if visit.reason is None:
+            said = f"Say why in up to {LONGEST_REASON} characters: nothing was refused."
+            return await show_one(visit, said=said, status=422)
+        if not await refuse_challenge(console.store, _id(visit), visit.operator.name, visit.reason, console.clock):
             return await show_one(visit, said="It waits no longer, so nothing was refused.", status=409)
         return RedirectResponse(f"/codes/{_id(visit)}", 303)
 

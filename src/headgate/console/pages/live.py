@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncIterator
+from math import inf
 from typing import Final
 
 import anyio
@@ -13,7 +14,6 @@ from headgate.console.console import Console
 from headgate.console.doors import Door, Visit
 from headgate.console.signing_in import is_signed_in
 from headgate.safety.approvals import waiting
-from headgate.safety.loop.agents import AGENT
 from headgate.safety.loop.persons import challenges
 
 __all__ = ["doors"]
@@ -36,9 +36,10 @@ async def _news(console: Console, visit: Visit) -> AsyncIterator[ServerSentEvent
 
     The first comes at once: something may have changed since the page was made, or while nobody was connected.
     """
+    watch = _Watch(console)
     before, looks, requests = "", 0, 0
     while not console.closing.is_set() and await is_signed_in(console.store, visit.operator, console.clock):
-        state = await _state(console)
+        state = await watch.state()
         looks += 1
         counted = sum(minute.requests for minute in console.metrics.minutes()) if console.metrics else 0
         is_due = looks % _LOOKS_BETWEEN_CHARTS == 0 and counted != requests
@@ -49,14 +50,23 @@ async def _news(console: Console, visit: Visit) -> AsyncIterator[ServerSentEvent
             await console.closing.wait()
 
 
-async def _state(console: Console) -> str:
-    """What tells two states of what pages show apart; nothing follows from it."""
-    now = console.clock()
-    head = await console.store.head()
-    parts = [
-        str(head),
-        *(grant.id for grant in await waiting(console.store, now)),
-        *(challenge.id for challenge in await challenges(console.store, now)),
-        *(f"{record.key} {record.version}" for record in await console.store.list(AGENT)),
-    ]
-    return hashlib.sha256("\n".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
+class _Watch:
+    """What tells two states of what pages show apart; nothing follows from it.
+
+    Whatever changes is written in the audit, but for what time alone ends. So all that waits is read only when there is
+    something new: who puts many large calls before a person does not keep the server busy with open pages.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._head = ""
+        self._next_end = inf
+
+    async def state(self) -> str:
+        """The state now, in a word."""
+        now, head = self._console.clock(), str(await self._console.store.head())
+        if head != self._head or now >= self._next_end:
+            ends = [grant.expires_at for grant in await waiting(self._console.store, now)]
+            ends += [challenge.expires_at for challenge in await challenges(self._console.store, now)]
+            self._head, self._next_end = head, min(ends, default=inf)
+        return hashlib.sha256(f"{self._head} {self._next_end}".encode()).hexdigest()[:16]
