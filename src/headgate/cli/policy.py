@@ -30,6 +30,8 @@ from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Request, decode
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.safety.judging import Judgement, Standing, judge
+from headgate.safety.loop.operations import startable
+from headgate.safety.loop.service import SafetyLoop
 from headgate.safety.policy.cases import Case, caller_of, read_cases
 from headgate.safety.policy.checking import check_policy
 from headgate.safety.policy.reading import PolicyError, policy_from, read_policy
@@ -37,6 +39,7 @@ from headgate.safety.policy.rules import DEFAULT_RULE, Facts, Policy
 from headgate.safety.policy.tables import Mistake, one_of
 from headgate.safety.trust import DEFAULT_TRUST
 from headgate.server.settings import SettingError
+from headgate.store.opening import open_store
 
 __all__ = ["policy"]
 
@@ -188,6 +191,8 @@ class _Bench:
 
     policy: Policy
     adapter: Adapter
+    operations: Mapping[str, Operation]
+    """Those of the adapter, and what else a policy rules."""
     trust: Trust
     warnings: list[str]
 
@@ -207,9 +212,9 @@ class _Bench:
         if name == INTROSPECT:
             raise SettingError("introspection is open in every case: no policy rules it")
         request = decode({"operation": name, "params": dict(params)}, Limits())
-        operation = self.adapter.operations.get(name)
+        operation = self.operations.get(name)
         if operation is None or not isinstance(request, Request):
-            raise unknown_operation(name, list(self.adapter.operations))
+            raise unknown_operation(name, list(self.operations))
         return operation, validate(operation, request.params, Limits(), strict=True).given
 
 
@@ -225,9 +230,19 @@ async def _bench(
         adapter = load(config.source, choices)
     try:
         level = asked or chosen.trust or adapter.trust or DEFAULT_TRUST
-        yield _Bench(chosen, adapter, level, check_policy(chosen, adapter.name, adapter.operations, trust=level))
+        operations = _ruled(chosen, adapter)
+        warnings = check_policy(chosen, adapter.name, operations, trust=level)
+        yield _Bench(chosen, adapter, operations, level, warnings)
     finally:
         await adapter.close()
+
+
+def _ruled(policy: Policy, adapter: Adapter) -> Mapping[str, Operation]:
+    """The operations that a policy may speak of: those of the adapter, and the start of agents if it has a loop."""
+    if policy.autonomy.mode is None:
+        return adapter.operations
+    loop = SafetyLoop(adapter.name, open_store("memory:"), policy.autonomy)
+    return {**adapter.operations, **startable(loop)}
 
 
 def _policy(given: object, source: str | None) -> Policy:
@@ -251,7 +266,7 @@ def _trust(word: str | None) -> Trust | None:
 
 
 def _try_call(bench: _Bench, name: str, params: dict[str, Any], values: tuple[str, ...], situation: Situation) -> Tried:
-    known = bench.adapter.operations.get(name)
+    known = bench.operations.get(name)
     types = {one.name: type_name(one.schema, known.definitions) for one in known.parameters} if known else {}
     operation, given = bench.validated(name, params | pairs(values, types))
     return bench.judge(operation, given, situation.who(), situation.rows())
