@@ -1,13 +1,13 @@
 // Open pages stay up to date: when the server says that something has changed, the page asks for itself anew and takes
-// over its live parts. Whatever somebody is typing in, has opened or has chosen stays. Without this script everything
-// works.
+// over its live parts, which hold no fields to type in. What somebody has opened or chosen stays. Without this script
+// everything works.
 "use strict";
 
 // A live part says at which address it is found, where that is not the page's own: an answer to a form has none.
 const address = document.querySelector("main [data-live]")?.dataset.live || location.href;
 
 const typing = (part) =>
-  part.contains(document.activeElement) && document.activeElement.matches("input:not([type=checkbox]), textarea, select");
+  part.contains(document.activeElement) && document.activeElement.matches("input, textarea");
 
 const say = (words) => {
   const news = document.getElementById("news");
@@ -43,7 +43,7 @@ async function refresh() {
   document.title = page.title;
   for (const part of document.querySelectorAll("[data-live]")) {
     const fresh = page.getElementById(part.id);
-    if (!fresh || fresh.innerHTML === part.innerHTML || typing(part)) continue;
+    if (!fresh || fresh.innerHTML === part.innerHTML) continue;
     if (part.localName === "nav" && fresh.textContent !== part.textContent) say(waiting(fresh));
     replace(part, fresh);
   }
