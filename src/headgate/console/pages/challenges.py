@@ -3,7 +3,7 @@
 from starlette.responses import RedirectResponse, Response
 
 from headgate.console.console import Console
-from headgate.console.doors import Door, Visit
+from headgate.console.doors import LONGEST_REASON, Door, Visit
 from headgate.protocol.errors import AqlError
 from headgate.safety.asks import identity
 from headgate.safety.loop.agents import Party
@@ -76,3 +76,8 @@ class _Challenges:
 
 def _id(visit: Visit) -> str:
     return str(visit.request.path_params["id"])
+
+
+def _settings(console: Console) -> LoopSettings:
+    loop = console.engine.loop if console.engine else None
+    return loop.settings if loop else LoopSettings()
