@@ -159,12 +159,15 @@ def test_one_that_waits_for_a_confirmation_comes_with_the_commands_for_that(shel
     )
 
 
-def test_one_that_waits_for_a_verification_comes_with_the_command_for_that(shell: Shell, state: str) -> None:
+def test_one_that_waits_for_a_verification_comes_with_the_commands_for_that(shell: Shell, state: str) -> None:
     challenge = blocked(state, hint=GRAVE)
     done = shell("agents", "bot", "--state", state)
     assert done.out.startswith("bot  paused\n")
-    assert [words[:2] for words in advice(done)] == [["verify", challenge.id]]
     assert "must be verified" in done.out
+    verifying, refusing = advice(done)
+    assert (verifying[:2], refusing[:3]) == (["verify", challenge.id], ["verify", challenge.id, "--refuse"])
+    assert shell(*refusing).code == 0
+    assert agent_in(state).pause is None
 
 
 def test_one_whose_code_has_expired_has_to_ask_again(shell: Shell, state: str) -> None:

@@ -258,9 +258,17 @@ def test_each_mistake_has_a_line_of_its_own(shell: Shell, shop: Path) -> None:
 
 
 def test_what_guards_a_server_cannot_be_chosen_by_who_calls_it(shell: Shell) -> None:
-    done = shell("call", "list_users", "-s", "http://127.0.0.1:1/mcp", "--trust", "certified")
-    assert done.code == 2
-    assert "a server has its own" in done.err
+    for words in (("--trust", "certified"), ("--state", "x.db"), ("--policy", "x.toml"), ("--safety-loop", "logging")):
+        done = shell("call", "list_users", "-s", "http://127.0.0.1:1/mcp", *words)
+        assert done.code == 2
+        assert "a server has its own" in done.err
+
+
+def test_what_the_environment_says_of_guards_is_not_said_to_servers(shell: Shell) -> None:
+    variables = {"HEADGATE_STATE": "x.db", "HEADGATE_TRUST": "certified", "HEADGATE_POLICY": "x.toml"}
+    done = shell("ops", "-s", "http://127.0.0.1:1/mcp", env=variables | {"MCPAQL_SAFETY_LOOP": "logging"})
+    assert done.code == 3
+    assert "a server has its own" not in done.err
 
 
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("YES\n", 0), ("\n", 1), ("n\n", 1), ("maybe\n", 1)], ids=repr)

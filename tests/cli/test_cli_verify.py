@@ -18,6 +18,8 @@ HOSTILE = "a\x1b[2Jb\n\u202ec"
 SPELT = r"a\u001b[2Jb\n\u202ec"
 WRONG = "That was not the code, so none counts any more; see a new one in the console or with headgate watch"
 
+OTHERWISE = "It counts no more: the agent was released otherwise, or there is a newer challenge"
+
 
 @pytest.fixture
 def state(tmp_path: Path) -> str:
@@ -121,6 +123,61 @@ def test_programs_are_told_in_json(shell: Shell, state: str) -> None:
     assert (again.code, again.out) == (1, "")
 
 
+# refusing
+
+
+def test_what_an_agent_is_paused_for_can_be_refused_without_a_code(shell: Shell, state: str) -> None:
+    challenge = blocked(state, hint=GRAVE)
+    words = ("--refuse", "--reason", " not on a Friday ", "--by", "ana", "--state", state)
+    done = shell("verify", challenge.id, *words)
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "headgate: refused: agent 'bot' may go on, but not with that\n"
+    assert not is_held(state)
+    entry = rows_of(state)[-1].entry
+    assert (entry.event, entry.details["by"], entry.details["reason"]) == (
+        "verification refused",
+        "ana",
+        "not on a Friday",
+    )
+    late = shell("verify", challenge.id, "--state", state, given="x")
+    assert (late.code, late.err) == (1, f"headgate: {OTHERWISE}\n")
+
+
+def test_programs_are_told_of_refusals_too(shell: Shell, state: str) -> None:
+    challenge = blocked(state, hint=GRAVE)
+    done = shell("verify", challenge.id, "--refuse", "--json", "--state", state)
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out) == {"verified": False, "challenge_id": challenge.id, "agent": "bot"}
+
+
+def test_a_block_is_there_to_stay_so_nothing_of_it_can_be_refused(shell: Shell, state: str) -> None:
+    challenge = blocked(state)
+    done = shell("verify", challenge.id, "--refuse", "--state", state)
+    assert done.code == 1
+    assert done.err.endswith("stays so until somebody verifies it: there is nothing to refuse\n")
+    assert is_held(state)
+
+
+def test_what_somebody_else_decides_meanwhile_is_not_refused(
+    shell: Shell, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge = blocked(state, hint=GRAVE)
+
+    async def too_late(*_: object) -> bool:
+        return False
+
+    monkeypatch.setattr("headgate.cli.verify.refuse_challenge", too_late)
+    done = shell("verify", challenge.id, "--refuse", "--state", state)
+    assert (done.code, done.err) == (1, "headgate: It counts no more: somebody else has decided, or it has expired\n")
+
+
+def test_a_reason_goes_with_a_refusal(shell: Shell, state: str) -> None:
+    challenge = blocked(state)
+    done = shell("verify", challenge.id, "--reason", "x", "--state", state, given=code_for(state, challenge))
+    assert (done.code, done.err) == (2, "headgate: --reason goes with --refuse; what is verified needs none\n")
+    assert is_held(state)
+
+
 # what no longer waits
 
 
@@ -200,3 +257,35 @@ def test_it_explains_itself(shell: Shell) -> None:
     assert done.out.startswith("Usage: headgate verify")
     assert "never an argument" in done.out
     assert "Exit code 0" in done.out
+
+
+# refusing
+
+
+def test_what_an_agent_is_paused_for_can_be_refused(shell: Shell, state: str) -> None:
+    challenge = blocked(state, hint=GRAVE)
+    code = code_for(state, challenge)
+    done = shell("verify", challenge.id, "--refuse", "--reason", "not on a Friday", "--by", "ana", "--state", state)
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "headgate: refused: agent 'bot' may go on, but not with that\n"
+    entry = rows_of(state)[-1].entry
+    told = {"agent": "bot", "by": "ana", "reason": "not on a Friday", "challenge": challenge.id}
+    assert (entry.event, {name: entry.details[name] for name in told}) == ("verification refused", told)
+    assert not is_held(state)
+    late = shell("verify", challenge.id, "--state", state, given=code)
+    assert (late.code, late.err.startswith("headgate: It counts no more")) == (1, True)
+
+
+def test_a_block_is_not_refused_since_it_stays(shell: Shell, state: str) -> None:
+    challenge = blocked(state)
+    done = shell("verify", challenge.id, "--refuse", "--state", state)
+    assert (done.code, done.out) == (1, "")
+    assert "there is nothing to refuse" in done.err
+    assert is_held(state)
+
+
+def test_a_refusal_as_json(shell: Shell, state: str) -> None:
+    challenge = blocked(state, hint=GRAVE)
+    done = shell("verify", challenge.id, "--refuse", "--json", "--state", state)
+    assert json.loads(done.out) == {"verified": False, "challenge_id": challenge.id, "agent": "bot"}
+    assert not is_held(state)

@@ -14,7 +14,7 @@ from tests.cli.dialogues import dialogue
 from tests.cli.states import add, in_store, rows_of
 from tests.cli.supervision import at_work, blocked, code_for, paused
 from tests.cli.terminals import on_terminal
-from tests.safety.supervising import DEADLY, RISKY, Supervised
+from tests.safety.supervising import DEADLY, GRAVE, RISKY, Supervised
 
 CODE = re.compile(r"^  ((?:[2-9A-HJKMNP-TV-Z]{4}-){6}[2-9A-HJKMNP-TV-Z]{4})$", re.MULTILINE)
 APPROVE = "Approve it? Type yes or no; Enter leaves it: "
@@ -214,6 +214,21 @@ def test_who_leaves_a_code_decides_nothing(shell: Shell, state: str) -> None:
     assert agent_in(state).block is not None
     [code] = CODE.findall(terminal.text)
     assert shell("verify", challenge.id, "--state", state, given=code).code == 0
+
+
+def test_what_an_agent_is_paused_for_is_refused_with_a_no(state: str) -> None:
+    blocked(state, hint=GRAVE)
+    with dialogue("watch", "--by", "ana", "--state", state) as terminal:
+        terminal.wait_for("Verify it? Type the code or no; Enter leaves it: ")
+        terminal.type("no\n")
+        terminal.wait_for("Why? Enter gives no reason: ")
+        terminal.type("not on a Friday\n")
+        terminal.wait_for("refused: the agent may go on, but not with that")
+        terminal.interrupt()
+        assert terminal.ended() == 0
+    entry = rows_of(state)[-1].entry
+    assert (entry.event, entry.details["reason"]) == ("verification refused", "not on a Friday")
+    assert agent_in(state).pause is None
 
 
 def test_nothing_that_an_agent_says_can_pretend(state: str) -> None:

@@ -208,7 +208,8 @@ async def _advice(store: Store, agent: Agent, state: str | None, now: float) -> 
     if agent.pause is None:
         return []
     if agent.pause.challenge_id:
-        return [await _verifying(store, agent.pause.challenge_id, state, now)]
+        verifying = await _verifying(store, agent.pause.challenge_id, state, now)
+        return [verifying, command(state, "verify", agent.pause.challenge_id, "--refuse", "--reason", "WHY")]
     record = await store.find(GRANT, agent.pause.grant_id)
     grant = Grant.read(record) if record else None
     if grant is None or not grant.is_pending or grant.expires_at <= now:

@@ -1,6 +1,7 @@
 """What guards a source: a policy, the trust in it, and where tokens, counters and the audit are kept."""
 
 import logging
+import os
 import time
 import tomllib
 from collections.abc import AsyncIterator
@@ -73,8 +74,10 @@ class Guarding:
 
     @property
     def given(self) -> bool:
-        """Whether any of it was said."""
-        return bool(self.policy or self.trust or self.safety_loop or self.state)
+        """Whether any of it was said for this very command: the environment speaks to all of them."""
+        said = {"HEADGATE_POLICY": self.policy, "HEADGATE_TRUST": self.trust, "HEADGATE_STATE": self.state}
+        said["MCPAQL_SAFETY_LOOP"] = self.safety_loop
+        return any(value and str(value) != os.environ.get(name) for name, value in said.items())
 
 
 def configured(source: str | None) -> Configured:

@@ -24,6 +24,7 @@ from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.deciding import Deciding
 from headgate.safety.loop.persons import refuse_challenge
 from headgate.safety.loop.settings import LoopSettings
+from headgate.server.settings import SettingError
 from headgate.store.interface import Store
 
 __all__ = ["try_code", "verify"]
@@ -34,9 +35,12 @@ def verify(
     /,
     *,
     refuse: Annotated[
-        bool, Parameter(help="Refuse what it is paused for; it may go on with other things.", negative=())
+        bool,
+        Parameter(
+            help="Refuse what it is paused for; it may go on with other things.", negative=(), show_default=False
+        ),
     ] = False,
-    reason: Annotated[str, Parameter(help="Why, for the agent; with --refuse.")] = "",
+    reason: Annotated[str, Parameter(help="Why, for the agent; with --refuse.", show_default=False)] = "",
     by: By = None,
     state: State = None,
     json: AsJson = False,
@@ -49,6 +53,8 @@ def verify(
     """
 
     async def work() -> int:
+        if reason.strip() and not refuse:
+            raise SettingError("--reason goes with --refuse; what is verified needs none")
         async with open_state(state) as store:
             challenge = await _waiting(store, challenge_id.strip())
             if challenge is None:
