@@ -258,7 +258,8 @@ class Desk(Supervised):
         await self.start(name, **who)
         directive = await self.step(GRAVE, name=name, **who)
         assert not directive["continue"]
-        return (await challenges(self.store, self.clock()))[-1]
+        [found] = [one for one in await challenges(self.store, self.clock()) if one.name == name]
+        return found
 
     async def stopped(self, name: str = "brute", hint: str = DEADLY) -> Challenge:
         """An agent that is blocked, whose client can be told from all others."""
