@@ -14,6 +14,7 @@ from headgate.console.differences import Difference, differences
 from headgate.console.words import (
     ago,
     caller_shown,
+    draft_json,
     json_shown,
     shown,
     span,
@@ -274,6 +275,15 @@ def test_a_long_value_is_cut_and_says_how_much_is_left_out() -> None:
     assert cut.endswith("… NOT ALL IS SHOWN: these are 20,000 of 300,002 characters.")
     assert "\u202e" not in cut
     assert whole_json("x" * 300_000) == f'"{"x" * 300_000}"', "who decides sees all of it"
+
+
+@pytest.mark.parametrize(
+    "text", ["é\u202e\x1b", "\u05d0" * 30_000, "\u202e" * 30_000, "x" * 30_000], ids=lambda one: one[:3]
+)
+def test_what_is_to_be_changed_is_all_there_and_visible(text: str) -> None:
+    draft = draft_json({"a": text})
+    assert typed_json(draft) == {"a": text}
+    assert all(sign.isprintable() or sign == "\n" for sign in draft)
 
 
 def test_what_is_no_text_is_shown_all_the_same() -> None:
