@@ -36,6 +36,10 @@ def agent_in(state: str, name: str = "bot") -> Agent:
     return agent
 
 
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
 def shown(done: Done) -> dict[str, list[str]]:
     """What is said of one agent, by what it is about."""
     found: dict[str, list[str]] = {}
@@ -72,7 +76,7 @@ def test_on_a_terminal_it_is_a_table(state: str) -> None:
     blocked(state, "[bold]crawler", ago=130)
     at_work(state, lambda world: world.start(HOSTILE, session=Session()))
     seen = on_terminal("agents", "--state", state)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", seen.text)
+    text = plain(seen.text)
     assert (seen.code, seen.is_coloured) == (0, True)
     assert "\x1b[2J" not in seen.text
     assert re.search(r"^agent +state +steps +last seen +task or reason *$", text, re.MULTILINE)
@@ -318,6 +322,14 @@ def test_the_audit_finds_all_that_concerns_one_agent(shell: Shell, state: str) -
 )
 def test_the_audit_knows_the_events_of_agents_and_persons(shell: Shell, state: str, event: str) -> None:
     assert shell("audit", "--event", event, "--state", state).code == 0
+
+
+def test_what_agents_are_about_to_do_finds_room_on_a_terminal(state: str) -> None:
+    """An adapter that is the same in every row does not take it."""
+    blocked(state)
+    header, *lines = plain(on_terminal("audit", "--agent", "bot", "--state", state).text).splitlines()
+    assert header.split() == ["row", "time", "event", "caller", "parameters"]
+    assert all('{"agent":"bot","' in line for line in lines)
 
 
 @pytest.mark.parametrize("words", [(), ("unblock",), ("end",)])

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate.cli.output import complain
+from headgate.safety.auditing import TRUST
 
 __all__ = ["COLUMNS", "Cells", "coloured_line", "print_table"]
 
@@ -78,8 +79,8 @@ def print_table(terminal: Console, rows: Sequence[Cells]) -> None:
 def _contents(rows: Sequence[Cells]) -> dict[str, int]:
     """How wide each column would have to be; columns without anything in them are none."""
     cells = {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
-    if len(set(cells["adapter"])) == 1 and all(cells["operation"]):
-        del cells["adapter"]  # the same name in every line tells nothing
+    if len({*filter(None, cells["adapter"])}) == 1 and TRUST not in cells["event"]:
+        del cells["adapter"]  # the same name in every line tells nothing, but where a row is about the adapter itself
     return {name: max(map(cell_len, (name, *texts))) for name, texts in cells.items() if any(texts)}
 
 
