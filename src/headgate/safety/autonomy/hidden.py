@@ -137,14 +137,10 @@ _READERS: Final[tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]] = (
 
 def _readable(data: bytes) -> str:
     """The text in some bytes, or nothing if it is none that a person or a shell could read."""
-    for encoding in ("utf-8", "utf-16-le"):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if text.isascii() and all(one.isprintable() or one.isspace() for one in text):
-            return text
-    return ""
+    if not data.isascii():
+        return ""
+    texts = [data.decode()] if len(data) % 2 or any(data[1::2]) else [data.decode(), data.decode("utf-16-le")]
+    return next((text for text in texts if all(one.isprintable() or one.isspace() for one in text)), "")
 
 
 def _backwards(text: str) -> str:

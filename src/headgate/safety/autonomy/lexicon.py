@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from headgate.safety.autonomy.needs import needs_of
 from headgate.safety.autonomy.vocabulary import Vocabulary
 
 __all__ = [
@@ -84,11 +85,21 @@ class Rule:
     pattern: re.Pattern[str]
     always: bool = False
     """Whether it counts even where nothing is changed."""
+    needs: tuple[str, ...] = ()
+    """Of these one must be in a text, so most texts need not be searched."""
 
     @classmethod
     def read(cls, said: Mapping[str, Any]) -> "Rule":
         """A rule as it is written in the file."""
-        return cls(said["score"], said["why"], compiled([said]), said.get("always", False))
+        pattern = compiled([said])
+        return cls(said["score"], said["why"], pattern, said.get("always", False), needs_of(pattern.pattern))
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Where it fits."""
+        for needed in self.needs:
+            if needed in text:
+                return self.pattern.search(text)
+        return None if self.needs else self.pattern.search(text)
 
 
 def compiled(said: Iterable[Mapping[str, Any]]) -> re.Pattern[str]:

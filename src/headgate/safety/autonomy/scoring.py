@@ -124,7 +124,7 @@ def _masked(text: str, parts: list["_Part"]) -> str:
 
 def _by_rules(part: str) -> Iterator[Risk]:
     for rule in RULES:
-        found = rule.pattern.search(part)
+        found = rule.search(part)
         if found:
             yield Risk(rule.score, (f"'{_short(found[0])}': {rule.why}",))
 
@@ -203,7 +203,7 @@ def _said(text: str, kind: Kind) -> _Verb:
 def _safe(text: str) -> re.Match[str] | None:
     """What of a text changes nothing of others, if nothing in it is a sentence that says otherwise."""
     safe = SAFE.match(text) or LOCAL.match(text)
-    if safe is None or any(rule.pattern.search(safe[0]) for rule in RULES if rule.always):
+    if safe is None or any(rule.search(safe[0]) for rule in RULES if rule.always):
         return None
     words = (WORDS.get(one) for one in _SENTENCE.findall(without_quotes(safe[0])))
     return None if any(sense is not None and sense.kind.score >= _UNKNOWN for sense in words) else safe

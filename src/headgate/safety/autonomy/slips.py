@@ -21,6 +21,10 @@ GRAVE: Final = frozenset(
 """The English words for removing something, and worse."""
 _PARTED: Final = frozenset(word for word in GRAVE if len(word) >= _SHORTEST - 1)
 _LONG: Final = frozenset(word for word in _PARTED if len(word) >= _SHORTEST and not word.endswith("s"))
+_LONGEST: Final = max(map(len, _LONG)) + 1
+"""Longer words are none of these with a letter too many."""
+_BEGUN: Final = frozenset(word[:end] for word in _PARTED for end in range(1, len(word)))
+"""What such a word may begin with, if it is in parts."""
 
 
 def _shape(word: str) -> tuple[str, str]:
@@ -48,13 +52,15 @@ def mended(text: str) -> str:
 
 def _grave_from(found: list[re.Match[str]], tokens: list[str], at: int) -> tuple[int, str]:
     """How many words from a place on are one grave word, and which one; it is empty if they are none."""
-    for count in range(min(_MOST_PARTS, len(tokens) - at), 1, -1):
+    most = min(_MOST_PARTS, len(tokens) - at) if tokens[at] in _BEGUN else 1
+    for count in range(most, 1, -1):
         parts = tokens[at : at + count]
         joined = "".join(parts)
         is_phrase = count == 2 and parts[1] in _NO_PART
         if joined in _PARTED and not is_phrase and _are_close(found[at : at + count]):
             return count, joined
-    return 1, _unslipped(tokens[at])
+    token = tokens[at]
+    return 1, "" if len(token) < _SHORTEST - 1 or token in WORDS or token in UNLIKE else _unslipped(token)
 
 
 def _are_close(words: list[re.Match[str]]) -> bool:
@@ -62,7 +68,7 @@ def _are_close(words: list[re.Match[str]]) -> bool:
 
 
 def _unslipped(token: str) -> str:
-    if len(token) < _SHORTEST - 1 or token in WORDS or token in UNLIKE:
+    if len(token) > _LONGEST:
         return ""
     return (
         _SCRAMBLED.get(_shape(token))

@@ -27,6 +27,7 @@ _LATIN: Final = {ord(pair[0]): pair[1] for pair in _LOOK_ALIKES.split()} | {
 """Letters of other scripts, and signs, that a reader takes for Latin ones."""
 _DIGITS: Final = (str.maketrans("0134578@$!€", "oleastbasle"), str.maketrans("0134579@$!€", "oieastgasie"))
 """What stands for a letter, in two ways: a 1 is an l or an i."""
+_STANDING_IN: Final = frozenset(chr(sign) for digits in _DIGITS for sign in digits)
 
 
 def folded(text: str) -> str:
@@ -63,6 +64,8 @@ def readings(text: str) -> tuple[str, ...]:
     """The different ways in which a text may be meant, each folded; the plainest first."""
     plain = folded(text)
     latin = plain if plain.isascii() else plain.translate(_LATIN)
+    if _STANDING_IN.isdisjoint(latin):
+        return tuple(dict.fromkeys((plain, latin)))
     spelt = (_WORD.sub(partial(_lettered, digits), latin) for digits in _DIGITS)
     return tuple(dict.fromkeys((plain, latin, *spelt)))
 

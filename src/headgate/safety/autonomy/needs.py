@@ -1,0 +1,99 @@
+"""What must stand in a text for an expression to find anything in it. To look for that is much quicker.
+
+Where it cannot be told, nothing is needed, and the expression itself is asked.
+"""
+
+import re
+from typing import Final
+
+__all__ = ["needs_of"]
+
+_OPAQUE: Final = frozenset("bBdDsSwWAZ0123456789")
+"""Letters that mean something other than themselves after a backslash."""
+_TIMES: Final = re.compile(r"(?:([*+?])|\{(\d*)(,?)\d*\})[?+]?")
+_CLASS: Final = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
+_GROUP: Final = re.compile(r"\((?:\?[:>])?")
+
+
+def needs_of(expression: str) -> tuple[str, ...]:
+    """Texts of which one must stand wherever an expression fits, the shortest first; none if that cannot be told."""
+    found = _Reader(expression).alternatives()
+    return tuple(sorted(found, key=len))
+
+
+class _Best:
+    """Of several sets of texts, of each of which one must be there, the rarest: whose shortest text is longest."""
+
+    def __init__(self) -> None:
+        self.texts: frozenset[str] = frozenset()
+        self._run = ""
+
+    def goes_on(self, letter: str) -> None:
+        """A letter that stands right after the one before."""
+        self._run += letter
+
+    def breaks(self, texts: frozenset[str] = frozenset()) -> None:
+        """Something else, which may need some of these texts itself."""
+        for one in (frozenset({self._run} - {""}), texts):
+            if one and (not self.texts or min(map(len, one)) > min(map(len, self.texts))):
+                self.texts = one
+        self._run = ""
+
+
+class _Reader:
+    def __init__(self, expression: str) -> None:
+        self._text = expression
+        self._at = 0
+
+    def alternatives(self) -> frozenset[str]:
+        """What one of several branches needs, up to the end of their group."""
+        found = [self._branch()]
+        while self._text.startswith("|", self._at):
+            self._at += 1
+            found.append(self._branch())
+        return frozenset().union(*found) if all(found) else frozenset()
+
+    def _branch(self) -> frozenset[str]:
+        best = _Best()
+        while self._at < len(self._text) and self._text[self._at] not in "|)":
+            letter, texts = self._one()
+            least, is_once = self._times()
+            if letter and least:
+                best.goes_on(letter)
+            if not (letter and least and is_once):
+                best.breaks(texts if least else frozenset())
+        best.breaks()
+        return best.texts
+
+    def _one(self) -> tuple[str, frozenset[str]]:
+        """The next letter, or what the next group needs; neither for all else."""
+        text, at = self._text, self._at
+        if text[at] == "\\":
+            self._at += 2
+            return ("" if text[at + 1] in _OPAQUE else text[at + 1]), frozenset()
+        if found := _CLASS.match(text, at):
+            self._at = found.end()
+            return "", frozenset()
+        if text[at] == "(":
+            return "", self._group()
+        self._at += 1
+        return ("" if text[at] in ".^$" else text[at]), frozenset()
+
+    def _group(self) -> frozenset[str]:
+        around = next((one for one in _AROUND if self._text.startswith(one, self._at)), None)
+        found = _GROUP.match(self._text, self._at)
+        self._at += len(around) if around else len(found[0]) if found else 1
+        texts = self.alternatives()
+        self._at += 1
+        return frozenset() if around else texts
+
+    def _times(self) -> tuple[bool, bool]:
+        """Whether what stands before must be there, and whether it is there exactly once."""
+        found = _TIMES.match(self._text, self._at)
+        if found is None:
+            return True, True
+        self._at = found.end()
+        if found[1]:
+            return found[1] == "+", False
+        return int(found[2] or 0) > 0, False
