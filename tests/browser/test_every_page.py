@@ -134,6 +134,13 @@ async def _a_code(tab: Watched, _stage: Stage) -> None:
 
 
 @page
+async def _a_grave_step(tab: Watched, _stage: Stage) -> None:
+    await tab.go("/codes")
+    await tab.page.get_by_role("link", name="page-grave").click()
+    await expect(tab.page.get_by_role("button", name="Refuse")).to_be_visible()
+
+
+@page
 async def _the_audit(tab: Watched, _stage: Stage) -> None:
     await tab.go("/audit?rows=8")
     await tab.press("Check the chain")

@@ -73,6 +73,21 @@ async def test_a_grave_step_waits_for_a_code_and_another_operator_sees_that_it_w
     assert (await report(agent, name, GRAVE))["continue"] is True
 
 
+async def test_a_grave_step_is_refused_in_place_of_verified(look: Look, agent: Aql, name: str) -> None:
+    await start(agent, name)
+    assert (await report(agent, name, GRAVE))["continue"] is False
+    async with look() as tab:
+        await tab.go("/codes")
+        await tab.page.get_by_role("link", name=name).click()
+        await tab.page.get_by_label("Why not, for the agent").fill("prices stay")
+        await tab.press("Refuse")
+        await expect(tab.page.locator("#state")).to_contain_text("by ana: prices stay")
+        assert await tab.page.get_by_role("button", name="Show a code").count() == 0
+    directive = await report(agent, name, GRAVE)
+    assert directive["continue"] is False
+    assert "prices stay" in str(directive["notifications"])
+
+
 async def test_a_step_that_was_refused_is_told_with_the_reason(look: Look, agent: Aql, name: str) -> None:
     await start(agent, name)
     assert (await report(agent, name, RISKY))["continue"] is False
