@@ -33,6 +33,7 @@ __all__ = [
     "Pause",
     "Step",
     "agent_key",
+    "brief",
     "hint_digest",
     "named",
 ]
@@ -56,7 +57,8 @@ SHOWN: Final = 500
 
 LONGEST_NAME: Final = 200
 _KEPT_STEPS: Final = 20
-"""As many as the evaluation looks back at: all of them are written again with each step."""
+"""As many as the evaluation looks back at: all of them are written again with each step. The audit has every one."""
+_BRIEF: Final = 16
 _KEPT_PARTIES: Final = 200
 _KEPT_NOTES: Final = 100
 KEPT_AGENT_SECONDS: Final = 30 * 86400.0
@@ -73,6 +75,11 @@ def agent_key(name: str) -> str:
 def hint_digest(hint: str) -> str:
     """What two hints have in common that read the same."""
     return digest(skeleton(hint))
+
+
+def brief(digest: str) -> str:
+    """As much of a digest as tells a few steps apart."""
+    return digest[:_BRIEF]
 
 
 def named(name: str) -> str:

@@ -8,7 +8,7 @@ from headgate.protocol.visible import visible
 from headgate.safety.autonomy.evaluation import Report, Situation, Verdict, Way, evaluate
 from headgate.safety.autonomy.rules import AgentRules
 from headgate.safety.grants import Grant
-from headgate.safety.loop.agents import SHOWN, Agent, Block, Execution, Leave, Pause, Step, hint_digest
+from headgate.safety.loop.agents import SHOWN, Agent, Block, Execution, Leave, Pause, Step, brief, hint_digest
 from headgate.safety.loop.auditing import BLOCKED_AGENT, PAUSED, STEP, entry_of_agent
 from headgate.safety.loop.challenges import Challenge
 from headgate.safety.loop.holding import challenge_of, grant_of, refused
@@ -124,7 +124,7 @@ class Stepping:
     def _verdict(self, agent: Agent, execution: Execution) -> Verdict:
         leave = agent.leave.way if agent.leave and agent.leave.digest == self.digest else Way.CONTINUE
         report = Report(self.report.hint, self.report.outcome)
-        return evaluate(Situation(report, self.digest, execution.history, self.rules, self.scorer, leave))
+        return evaluate(Situation(report, brief(self.digest), execution.history, self.rules, self.scorer, leave))
 
     def _pause(self, verdict: Verdict, **waits_for: str) -> Pause:
         return Pause(
@@ -186,7 +186,7 @@ class Stepping:
             number=self.execution.steps + 1,
             at=self.now,
             hint=_short(self.report.hint),
-            digest=self.digest,
+            digest=brief(self.digest),
             way=verdict.way if enforced else Way.CONTINUE,
             factors=verdict.factors,
             score=verdict.score,
