@@ -1,6 +1,7 @@
 """Grave words in parts, or with a slip in them: "del ete" and "dleete" say to a reader what no rule would find."""
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -60,16 +61,16 @@ def _grave_from(found: list[re.Match[str]], tokens: list[str], at: int) -> tuple
         if joined in _PARTED and not is_phrase and _are_close(found[at : at + count]):
             return count, joined
     token = tokens[at]
-    return 1, "" if len(token) < _SHORTEST - 1 or token in WORDS or token in UNLIKE else _unslipped(token)
+    is_right = not _SHORTEST - 1 <= len(token) <= _LONGEST or token in WORDS or token in UNLIKE
+    return 1, "" if is_right else _unslipped(token)
 
 
 def _are_close(words: list[re.Match[str]]) -> bool:
     return all(second.start() - first.end() == 1 for first, second in pairwise(words))
 
 
+@lru_cache(maxsize=4096)
 def _unslipped(token: str) -> str:
-    if len(token) > _LONGEST:
-        return ""
     return (
         _SCRAMBLED.get(_shape(token))
         or _SHORTENED.get(token)

@@ -53,6 +53,7 @@ __all__ = ["Announce", "SafetyLoop", "nobody"]
 _LOG: Final = logging.getLogger("headgate")
 _LEFT_SECONDS: Final = 3600.0
 """How long an execution in which nothing is reported keeps others from starting the same agent anew."""
+_NOTHING_MORE: Final = Tightening()
 _AT_ONCE: Final = 50
 """How many blocked agents are looked up at once: there are few, and each step asks for them."""
 
@@ -96,7 +97,8 @@ class SafetyLoop:
 
     def rules_of(self, key: str, execution: Execution) -> AgentRules:
         """The rules that an agent is under, with what it asked for itself."""
-        return self.settings.rules_of(key).tightened(execution.own)
+        rules = self.settings.rules_of(key)
+        return rules if execution.own == _NOTHING_MORE else rules.tightened(execution.own)
 
     def describe(self, name: str | None) -> dict[str, object]:
         """How agents are supervised, for introspection (Spec 8.7.4)."""
