@@ -35,7 +35,7 @@ _POLICY: Final = {"autonomy": {"mode": "enforcing", "start": "free", "max_autono
 _STEP: Final = "a step: record_execution_step"
 _EVALUATED: Final = "the same evaluation alone"
 _READ: Final = "a call that only reads"
-_WRITTEN: Final = "a call that writes two rows of the audit"
+_WRITTEN: Final = "an audited call: two changes, three rows"
 _COMMIT: Final = "the rows of a step, by hand: one commit"
 
 _PLACES: Final = (
