@@ -79,10 +79,11 @@ def test_a_link_leads_to_the_console_that_is_meant(
     assert (entry.event, entry.caller) == ("signed in", "ana")
 
 
-def test_on_a_terminal_the_link_stands_alone(state: str) -> None:
-    with dialogue("console", "--link", "--state", state) as terminal:
-        assert terminal.ended() == 0
-    assert LINK.fullmatch(terminal.text.strip())
+def test_on_a_terminal_the_link_stands_alone(shell: Shell, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    done = shell("console", "--link", "--state", state)
+    assert (done.code, done.err) == (0, "")
+    assert LINK.fullmatch(done.out.strip())
 
 
 MISTAKES = {

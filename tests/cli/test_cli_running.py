@@ -67,17 +67,35 @@ def test_beside_http_there_is_a_console_with_the_operations_of_the_server(shell:
 
 
 def test_beside_pipes_the_console_is_there_and_only_messages_are_on_them(shell: Shell, state: str) -> None:
-    with serve_pipes(*ON, "--state", state, "--log-level", "debug") as pipes:
+    hello = json.loads(json.dumps(INITIALIZE))
+    hello["params"]["capabilities"] = {"elicitation": {"url": {}}}
+    words = (*ON, "--safety-loop", "enforcing", "--state", state, "--log-level", "debug")
+    with serve_pipes(*words, greet=False) as pipes:
         url, command = console_of(pipes.serving)
+        pipes.send(hello, INITIALIZED)
+        assert pipes.answer("hello")["result"]
         assert "get_echo" in seen_in_console(link_by(shell, command), "/operations")
         pipes.send(tool_call(1, "get_noise"), tool_call(2, "get_echo", {"text": "still here"}))
         assert pipes.envelope(2)["data"] == "still here"
+        page = _page_opened(pipes)
         pipes.close()
         assert pipes.ended() == 0
+    assert page.startswith(f"{url}/")  # at the port that was found, not at the 0 that was asked for
+    assert not url.endswith(":0")
     for line in pipes.answers.seen:
         assert json.loads(line)["jsonrpc"] == "2.0"
     assert not is_listening(int(url.rpartition(":")[2]))
     assert "Traceback" not in pipes.serving.log.text
+
+
+def _page_opened(pipes: Pipes) -> str:
+    """The page that a host is asked to open when a person must approve, as its user cancels that."""
+    pipes.send(tool_call(3, "execute_agent", {"element_name": "bot"}, tool="mcp_aql_execute"))
+    while (asked := pipes.receive()).get("method") != "elicitation/create":
+        pass
+    pipes.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "cancel"}})
+    assert pipes.envelope(3)["success"] is False
+    return str(asked["params"]["url"])
 
 
 def test_on_a_terminal_the_operator_gets_a_link(state: str) -> None:
@@ -91,24 +109,6 @@ def test_on_a_terminal_the_operator_gets_a_link(state: str) -> None:
         assert terminal.ended() == 0
     secret = found[1].rpartition("/")[2]
     assert in_store(state, lambda store: sign_in(store, secret, time.time)) is None  # it counts once
-
-
-def test_a_host_that_opens_pages_is_given_the_port_that_was_found(state: str) -> None:
-    """What is asked for with port 0 is somewhere else in the end."""
-    hello = json.loads(json.dumps(INITIALIZE))
-    hello["params"]["capabilities"] = {"elicitation": {"url": {}}}
-    with serve_pipes(*ON, "--safety-loop", "enforcing", "--state", state, greet=False) as pipes:
-        url, _ = console_of(pipes.serving)
-        pipes.send(hello, INITIALIZED)
-        assert pipes.answer("hello")["result"]
-        pipes.send(tool_call(1, "execute_agent", {"element_name": "bot"}, tool="mcp_aql_execute"))
-        asked = pipes.receive()
-        while asked.get("method") != "elicitation/create":
-            asked = pipes.receive()
-        pipes.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "cancel"}})
-        assert pipes.envelope(1)["success"] is False
-    assert asked["params"]["url"].startswith(f"{url}/")
-    assert not url.endswith(":0")
 
 
 # other channels
@@ -205,19 +205,3 @@ def _silent() -> Iterator[int]:
     """A server that takes connections and never says a word."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
-
-
-def test_a_channel_that_fails_is_logged_in_words(state: str, tmp_path: Path) -> None:
-    (tmp_path / "policy.toml").write_text(FREE)
-    with _silent() as port:
-        pass
-    guards = ("--policy", str(tmp_path / "policy.toml"), "--state", state)
-    env = {"HEADGATE_SMTP": f"smtp://127.0.0.1:{port}"}
-    with serve_pipes(*guards, "--notify", "mailto:ana@example.org", env=env) as pipes:
-        challenge_id = _blocked(pipes)
-        line = pipes.serving.logged("nobody was told")
-        assert pipes.is_alive()
-    assert line == (
-        f"headgate: nobody was told through mail that '{challenge_id}' waits to be verified: "
-        "the mail server 127.0.0.1 was not reached"
-    )

@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,35 +29,28 @@ def command(*words: str) -> StdioServerParameters:
     return StdioServerParameters(command=HEADGATE, args=["safety", *words], env=environment())
 
 
-@asynccontextmanager
-async def served(wire: Wire, *words: str) -> AsyncIterator[Aql]:
-    """A client of a safety server, over stdio or over HTTP."""
-    if wire.transport == "stdio":
-        async with connected(command(*words), wire) as aql:
-            yield aql
-        return
-    with started("safety", "--http", "127.0.0.1:0", *words) as serving:
-        async with connected(address_of(serving), wire) as aql:
-            yield aql
-
-
 # what is served
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("wire", [STDIO, HTTP], ids=["stdio", "http"])
-async def test_seven_operations_are_served_and_no_others(wire: Wire) -> None:
-    async with served(wire, "--state", "memory:") as aql:
-        assert {*await aql.operation_names()} == SEVEN
-        assert {*await aql.tools()} == {"mcp_aql_create", "mcp_aql_read", "mcp_aql_execute"}
-        assert await loop_of(aql) == "enforcing"
+async def test_over_http_seven_operations_are_served_and_no_others() -> None:
+    with started("safety", "--http", "127.0.0.1:0", "--state", "memory:") as serving:
+        async with connected(address_of(serving), HTTP) as aql:
+            await _is_the_loop_alone(aql)
+
+
+async def _is_the_loop_alone(aql: Aql) -> None:
+    assert {*await aql.operation_names()} == SEVEN
+    assert {*await aql.tools()} == {"mcp_aql_create", "mcp_aql_read", "mcp_aql_execute"}
+    assert await loop_of(aql) == "enforcing"
 
 
 @pytest.mark.anyio
-async def test_an_agent_is_started_stopped_and_released_with_commands(shell: Shell, tmp_path: Path) -> None:
-    """The whole way of a newcomer: serve over stdio, approve, see the block, verify, go on."""
+async def test_over_stdio_an_agent_is_started_stopped_and_released_with_commands(shell: Shell, tmp_path: Path) -> None:
+    """The whole way of a newcomer: serve, approve, see the block, verify, go on."""
     state = str(tmp_path / "state.db")
-    async with served(STDIO, "--state", state) as aql:
+    async with connected(command("--state", state), STDIO) as aql:
+        await _is_the_loop_alone(aql)
         asked = error_of(
             await aql.execute("execute_agent", element_name="bot", task="tidy up"), "CONFIRMATION_REQUIRED"
         )
@@ -94,16 +85,6 @@ async def aside(shell: Shell, *words: str, given: str = "") -> Done:
 
 async def _directive(aql: Aql, hint: str) -> Any:
     return data_of(await aql.create("record_execution_step", element_name="bot", next_action_hint=hint))["directive"]
-
-
-@pytest.mark.anyio
-async def test_it_enforces_unless_the_operator_says_otherwise(tmp_path: Path) -> None:
-    policy = tmp_path / "policy.toml"
-    policy.write_text('[autonomy]\nmode = "monitoring"\nstart = "free"\n')
-    async with served(STDIO, "--state", "memory:", "--policy", str(policy)) as aql:
-        assert await loop_of(aql) == "monitoring"
-        data_of(await aql.execute("execute_agent", element_name="bot"))
-        assert (await _directive(aql, DEADLY))["continue"] is True
 
 
 # what is wrong
@@ -155,8 +136,9 @@ async def test_an_agent_that_does_as_it_is_told_is_understood(shell: Shell, tmp_
     assert [call["operation"] for call in calls] == ["execute_agent", "record_execution_step"]
     assert {name for name in SEVEN if f"`{name}`" in page} == SEVEN - {"introspect"}
     policy = tmp_path / "policy.toml"
-    policy.write_text('[autonomy]\nmode = "enforcing"\nstart = "free"\n')
-    async with served(STDIO, "--state", "memory:", "--policy", str(policy)) as aql:
+    policy.write_text('[autonomy]\nmode = "monitoring"\nstart = "free"\n')
+    async with connected(command("--state", "memory:", "--policy", str(policy)), STDIO) as aql:
+        assert await loop_of(aql) == "monitoring"  # as the operator says here
         assert data_of(await aql.call("mcp_aql_execute", calls[0]))["agent"] == "YOUR-NAME"
         assert data_of(await aql.call("mcp_aql_create", calls[1]))["directive"]["factors"]
         ended = await aql.execute("complete_execution", element_name="YOUR-NAME", summary="done")

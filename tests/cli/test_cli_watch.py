@@ -14,11 +14,13 @@ from tests.cli.dialogues import dialogue
 from tests.cli.states import add, in_store, rows_of
 from tests.cli.supervision import at_work, blocked, code_for, paused
 from tests.cli.terminals import on_terminal
-from tests.safety.supervising import DEADLY, GRAVE, RISKY, Supervised
+from tests.safety.supervising import GRAVE, RISKY, Supervised
 
 CODE = re.compile(r"^  ((?:[2-9A-HJKMNP-TV-Z]{4}-){6}[2-9A-HJKMNP-TV-Z]{4})$", re.MULTILINE)
 APPROVE = "Approve it? Type yes or no; Enter leaves it: "
 VERIFY = "Verify it? Type the code; Enter leaves it: "
+HOSTILE = "a\x1b[2Jb\n\u202ec"
+SPELT = r"a\u001b[2Jb\n\u202ec"
 LATE = "it no longer waits: somebody else has decided, or it has expired"
 
 
@@ -74,24 +76,23 @@ def test_what_goes_to_a_pipe_is_no_code(shell: Shell, state: str) -> None:
     assert "code shown" not in events(state)
 
 
-def test_what_waits_now_is_shown_with_its_code(shell: Shell, state: str) -> None:
-    grant, challenge = paused(state, "mailer"), blocked(state)
+def test_what_waits_now_is_shown_with_its_code_and_nothing_can_pretend(shell: Shell, state: str) -> None:
+    grant, challenge = paused(state, "mailer"), blocked(state, hint=f"rm -rf /{HOSTILE}")
     seen = on_terminal("watch", "--once", "--by", "ana", "--state", state)
     text = plain(seen.text)
     assert seen.code == 0
     assert f"{grant.approval_id}\n  operation record_execution_step of shop\n" in text
     assert f"headgate approvals approve {grant.approval_id} --state {state}\n" in text
-    assert f"Agent 'bot' is blocked. It is about to:\n\n  {DEADLY}\n" in text
+    assert f"Agent 'bot' is blocked. It is about to:\n\n  rm -rf /{SPELT}\n" in text
+    assert "\x1b[2J" not in seen.text
     assert f"headgate verify {challenge.id} --state {state}\n" in text
     entry = rows_of(state)[-1].entry
     assert (entry.event, entry.details["channel"], entry.details["by"]) == ("code shown", "terminal", "ana")
     [code] = CODE.findall(text)
     assert shell("verify", challenge.id, "--state", state, given=code).code == 0
-
-
-def test_when_nothing_waits_that_is_said(state: str) -> None:
-    seen = on_terminal("watch", "--once", "--state", state)
-    assert (seen.code, plain(seen.text)) == (0, "headgate: nothing waits for a person\n")
+    assert shell("approvals", "deny", grant.approval_id, "--state", state).code == 0
+    nothing = on_terminal("watch", "--once", "--state", state)
+    assert (nothing.code, plain(nothing.text)) == (0, "headgate: nothing waits for a person\n")
 
 
 def test_where_nobody_can_type_it_only_shows(shell: Shell, state: str) -> None:
@@ -169,18 +170,6 @@ def test_what_was_typed_before_a_question_is_no_answer(state: str) -> None:
     assert grant_in(state, grant.id).approved_at is None
 
 
-def test_the_start_of_an_agent_is_approved_in_the_same_way(state: str) -> None:
-    with dialogue("watch", "--state", state) as terminal:
-        asked(state, 1)
-        terminal.wait_for(APPROVE)
-        assert "execute_agent of shop" in plain(terminal.text)
-        terminal.type("y\n")
-        terminal.wait_for("approved")
-        terminal.interrupt()
-        assert terminal.ended() == 0
-    assert "approved" in events(state)
-
-
 # codes
 
 
@@ -229,23 +218,3 @@ def test_what_an_agent_is_paused_for_is_refused_with_a_no(state: str) -> None:
     entry = rows_of(state)[-1].entry
     assert (entry.event, entry.details["reason"]) == ("verification refused", "not on a Friday")
     assert agent_in(state).pause is None
-
-
-def test_nothing_that_an_agent_says_can_pretend(state: str) -> None:
-    hostile = "a\x1b[2Jb\n\u202ec"
-
-    async def work(world: Supervised) -> None:
-        await world.start(hostile, session=Session(), task=hostile)
-
-    at_work(state, work)
-    blocked(state, f"{hostile}2", f"rm -rf /{hostile}")
-    seen = on_terminal("watch", "--once", "--state", state)
-    assert "\x1b[2J" not in seen.text
-    assert "\u202e" not in seen.text
-    assert r"rm -rf /a\u001b[2Jb\n\u202ec" in plain(seen.text)
-
-
-def test_without_a_store_that_is_said(tmp_path: Path) -> None:
-    seen = on_terminal("watch", "--state", str(tmp_path / "none.db"))
-    assert seen.code == 3
-    assert "no server has kept anything there; name another with --state" in plain(seen.text)
