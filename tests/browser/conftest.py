@@ -23,7 +23,7 @@ Look: TypeAlias = Callable[..., AbstractAsyncContextManager[Watched]]
 MARKET = f"{Path(__file__).with_name('market.py')}:market"
 HOSTILE_CALLER = "<img src=x onerror=\"window.hacked = 'caller'\"> \u202erellac\u202c"
 CALLERS = (*(f"caller {number}" for number in range(100)), HOSTILE_CALLER)
-_MILLISECONDS = 15_000
+_MILLISECONDS = 30_000
 
 
 @pytest.fixture(scope="session")
