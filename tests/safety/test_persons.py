@@ -53,6 +53,19 @@ async def test_what_has_expired_is_asked_for_anew(guard: Shop) -> None:
     assert await guard.approval("delete_thing", CALL) != first
 
 
+async def test_what_nobody_has_approved_in_time_is_refused_at_that_very_moment(guard: Shop) -> None:
+    approval = await guard.approval("delete_thing", CALL)
+    guard.clock.move(899)
+    assert code_of(await guard.call("delete_thing", CALL, token=approval)) == "CONFIRMATION_REQUIRED", "it still waits"
+    guard.clock.move(1)
+    refused = (await guard.call("delete_thing", CALL, token=approval))["error"]
+    assert (refused["code"], refused["message"].partition(",")[0]) == (
+        "TOKEN_EXPIRED",
+        "Nobody approved this call in time",
+    )
+    assert await approve(guard.store, approval, "root", guard.clock) is None
+
+
 async def test_who_was_turned_down_cannot_wear_a_person_down(guard: Shop) -> None:
     approval = await guard.approval("delete_thing", CALL)
     await turn_down(guard.store, approval, "root", guard.clock)

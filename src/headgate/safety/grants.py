@@ -252,8 +252,11 @@ def refusal_of(
         return Refusal(error.code, error.message, error.details or {})
     if grant is None or not is_right or not _is_callers(grant, wanted) or grant.revoked_at is not None:
         return Refusal("TOKEN_INVALID", "The confirmation token is not valid: call without it to get another", token)
+    times = {"expired_at": timestamp(grant.expires_at), "current_time": timestamp(now)}
+    if grant.is_pending and now >= grant.expires_at:  # persons are asked by our own clock
+        message = "Nobody approved this call in time, which is a refusal: call without the token to ask again"
+        return Refusal("TOKEN_EXPIRED", message, token | times)
     if now > grant.expires_at + skew_seconds:
-        times = {"expired_at": timestamp(grant.expires_at), "current_time": timestamp(now)}
         message = "The confirmation token has expired: call without it to get another"
         return Refusal("TOKEN_EXPIRED", message, token | times)
     if grant.consumed_at is not None:
