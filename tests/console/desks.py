@@ -149,6 +149,7 @@ class Browser:
     ) -> httpx2.Response:
         """Send anything at all."""
         request = self.http.build_request(method, path, content=content)
+        request.headers.encoding = "latin-1"  # as servers read them
         for name, value in (headers or {}).items():
             key = name.replace("_", "-")
             if value is None:

@@ -16,6 +16,7 @@ from headgate.safety.loop.persons import show_code
 from headgate.store.interface import Store
 from tests.console.desks import Browser, Desk, desk, dumped
 from tests.safety.supervising import HARMLESS
+from tests.server.processes import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -154,7 +155,8 @@ async def test_it_ends_with_the_session_and_with_the_server(end: str) -> None:
                 at.clock.move(12 * 3600)
             case _:
                 at.console.closing.set()
-        assert [event async for event in news] == []
+        with anyio.fail_after(PATIENCE):
+            assert [event async for event in news] == []
         assert await is_signed_in(at.store, visit.operator, at.clock) is (end == "closing")
 
 
@@ -168,10 +170,11 @@ async def test_it_waits_between_two_looks_until_it_is_closed(monkeypatch: pytest
         async def listen() -> None:
             rest.extend([event async for event in news])
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(listen)
-            await anyio.wait_all_tasks_blocked()
-            at.console.closing.set()
+        with anyio.fail_after(PATIENCE):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(listen)
+                await anyio.wait_all_tasks_blocked()
+                at.console.closing.set()
         assert rest == []
 
 
