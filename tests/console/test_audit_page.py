@@ -70,7 +70,7 @@ async def test_the_latest_rows_come_first() -> None:
         ({"operation": "nothing_like_it"}, lambda _one: False),
         ({"event": "", "operation": "", "since": ""}, lambda _one: True),
     ],
-    ids=str,
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
 async def test_each_filter_finds_what_it_says(wanted: dict[str, str], fits: Callable[[Any], bool]) -> None:
     async with desk() as at:
