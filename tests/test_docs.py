@@ -98,6 +98,7 @@ COMMANDS = (
     "audit verify",
     "audit rotate",
     "approvals approve",
+    "approvals deny",
     "trust",
     "safety",
     "agents",

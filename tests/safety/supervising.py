@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from headgate import Adapter, Caller, Engine, Session
-from headgate.adapter.context import ANONYMOUS
 from headgate.protocol.autonomy import LoopMode, Scorer
 from headgate.safety.approvals import approve, turn_down, waiting
 from headgate.safety.autonomy.scoring import score
@@ -25,6 +24,9 @@ __all__ = ["Supervised", "shop", "supervised"]
 
 FREE = '[autonomy]\nmode = "enforcing"\nstart = "free"\n'
 """Agents are supervised, and may start without anybody's leave."""
+
+PERSON = Caller(subject="ana", client_id="desk")
+"""Somebody who has proved who they are, which is what decides about agents through MCP."""
 
 HARMLESS = "read project/config.json"
 RISKY = "send the quarterly report to the press"
@@ -147,7 +149,7 @@ class Supervised(Guarded):
     async def verify(self, challenge_id: str, code: str, **more: Any) -> Any:
         """The envelope of a verification, by a person's own client unless said otherwise."""
         params = {"challenge_id": challenge_id, "code": code}
-        return await self.call("verify_challenge", params, **{"session": self.desk, **more})
+        return await self.call("verify_challenge", params, **{"session": self.desk, "caller": PERSON, **more})
 
     async def release(self, challenge: Challenge | None = None) -> None:
         """A person verifies, as it should be done."""
@@ -174,7 +176,7 @@ class Supervised(Guarded):
         assert token is not None
         return token
 
-    async def confirm(self, grant: Grant, token: str, *, caller: Caller = ANONYMOUS, **more: Any) -> Any:
+    async def confirm(self, grant: Grant, token: str, *, caller: Caller = PERSON, **more: Any) -> Any:
         """The envelope of a confirmation, by a person's own client unless said otherwise."""
         params = {"approval_id": grant.approval_id, "token": token}
         return await self.call("confirm_operation", params, caller=caller, **{"session": self.desk, **more})

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from headgate import Caller, Session
+from headgate.adapter.context import ANONYMOUS
 from headgate.protocol.autonomy import Risk, worst_of
 from headgate.safety.loop.persons import show_code
 from tests.safety.guarding import code_of
@@ -389,5 +390,42 @@ async def test_whoever_cannot_be_told_apart_from_the_agent_is_refused() -> None:
         await found.step(DEADLY, session=Session(lasting=False))
         challenge = await found.challenge()
         code = await show_code(found.store, challenge.id, "console", "ana", found.clock)
-        envelope = await found.verify(challenge.id, str(code), session=Session(lasting=False))
-        assert code_of(envelope) == "PERMISSION_DENIED"
+        for session in (Session(lasting=False), Session()):
+            envelope = await found.verify(challenge.id, str(code), session=session, caller=ANONYMOUS)
+            assert code_of(envelope) == "PERMISSION_DENIED"
+            assert (await found.audit())[-1].event == "self-approval refused"
+        assert (await found.verify(challenge.id, str(code)))["success"], "those tries have not made the code void"
+
+
+async def test_nobody_without_a_name_confirms_what_an_agent_waits_for(agent: Supervised) -> None:
+    await agent.step(RISKY)
+    grant = await agent.pending()
+    token = await agent.token_for(grant)
+    refused = await agent.confirm(grant, token, caller=ANONYMOUS, session=Session())
+    assert code_of(refused) == "PERMISSION_DENIED"
+    assert "authenticates" in refused["error"]["message"]
+    assert (await agent.confirm(grant, token))["success"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        RISKY.upper(),
+        RISKY.replace("report", "r\u00e9port"),
+        RISKY.replace(" ", "  ", 1),
+        RISKY.replace("o", "\u043e", 1),
+    ],
+)
+async def test_a_persons_leave_is_for_these_words_alone(agent: Supervised, other: str) -> None:
+    await agent.step(RISKY)
+    await agent.allow()
+    assert (await agent.step(other))["continue"] is False, "it only reads the same"
+    await agent.allow()
+    assert (await agent.step(other))["continue"] is True
+
+
+@pytest.mark.parametrize("other", [RISKY.upper(), RISKY.replace(" ", "  ", 1)])
+async def test_a_persons_refusal_is_for_all_that_reads_the_same(agent: Supervised, other: str) -> None:
+    await agent.step(RISKY)
+    await agent.refuse("no")
+    assert (await agent.step(other))["reason"] == "A person has refused this action"

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from headgate import Caller, Session
+from headgate.safety.approvals import waiting
 from headgate.safety.loop.challenges import Challenge
 from headgate.safety.loop.persons import challenges, end_execution, override, show_code
 from headgate.store.opening import open_store
@@ -161,7 +162,29 @@ async def test_a_challenge_expires(text: str, seconds: int) -> None:
         for given in (code, early):
             assert code_of(await found.verify(challenge.id, given)) == "TOKEN_INVALID"
         assert (await found.agent()).block is not None
-        assert await show_code(found.store, challenge.id, "console", "ana", found.clock) is None
+        fresh = await found.code_for(challenge)
+        assert (await found.verify(challenge.id, fresh))["success"], "a block waits longer than its challenge"
+
+
+async def test_a_pause_whose_challenge_has_lapsed_shows_no_more_codes(agent: Supervised) -> None:
+    await agent.step(GRAVE)
+    challenge = await agent.challenge()
+    agent.clock.move(300)
+    assert await show_code(agent.store, challenge.id, "console", "ana", agent.clock) is None
+    assert await challenges(agent.store, agent.clock()) == []
+
+
+async def test_what_blocks_waits_for_a_person_however_long_it_takes(agent: Supervised) -> None:
+    challenge = await agent.blocked()
+    late = await agent.code_for(challenge)
+    agent.clock.move(86400)
+    assert [one.id for one in await challenges(agent.store, agent.clock())] == [challenge.id]
+    code = await agent.code_for(challenge)
+    assert code != late
+    agent.clock.move(301)
+    assert code_of(await agent.verify(challenge.id, code)) == "TOKEN_INVALID", "a code counts for five minutes"
+    await agent.release(challenge)
+    assert await challenges(agent.store, agent.clock()) == []
 
 
 async def test_a_block_whose_challenge_has_lapsed_gets_a_new_one(agent: Supervised) -> None:
@@ -241,10 +264,24 @@ async def test_who_cannot_be_told_from_a_blocked_agent_changes_nothing(
 
 
 async def test_who_works_under_the_loop_is_not_taken_for_another_agent_that_is_blocked(agent: Supervised) -> None:
-    await agent.blocked()
     session = Session()
     await agent.start("clerk", session=session)
+    await agent.blocked()
     assert (await agent.call("create_note", {"text": "hello"}, session=session))["success"]
+
+
+@pytest.mark.parametrize("start", ["free", "person"])
+async def test_nobody_without_a_name_begins_anew_while_an_agent_is_blocked(start: str) -> None:
+    async with supervised(f'[autonomy]\nmode = "enforcing"\nstart = "{start}"\n') as found:
+        await found.start()
+        await found.blocked()
+        for name in ("bot", "another"):
+            envelope = await found.call("execute_agent", {"element_name": name}, session=Session())
+            assert code_of(envelope) == "PERMISSION_DENIED"
+            assert "is blocked" in envelope["error"]["message"]
+        assert await waiting(found.store, found.clock()) == [], "nobody was asked"
+        named = Caller(subject="other", client_id="host")
+        await found.start("another", caller=named, session=Session())
 
 
 async def test_an_administrator_lifts_a_block_with_a_reason_that_is_audited(agent: Supervised) -> None:

@@ -140,6 +140,7 @@ def _wire(grant: Grant) -> dict[str, object]:
         "adapter": bound.adapter,
         "operation": bound.operation,
         "caller": bound.caller,
+        "agent": grant.agent or None,
         "session": bound.session,
         "danger": grant.danger,
         "message": grant.message,
@@ -159,6 +160,7 @@ def show_in_full(terminal: Console, grant: Grant, now: float) -> None:
     lines = [
         ("operation", f"{bound.operation} of {bound.adapter}"),
         ("caller", caller_shown(bound.caller)),
+        *([("agent", grant.agent)] if grant.agent else []),
         ("danger", grant.danger),
         ("asked", f"{asked}; expires in {left}, {time_shown(grant.expires_at)}"),
         ("message", grant.message),

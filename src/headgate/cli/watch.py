@@ -125,7 +125,10 @@ class _Watching:
             said = await self._ask(question, lambda: self._is_open(challenge))
             if not said:
                 return
-            if said.lower() in ("n", "no") and not challenge.blocks:
+            if said.lower() in ("n", "no") and challenge.blocks:
+                print_line("left: it stays blocked")
+                return
+            if said.lower() in ("n", "no"):
                 reason = await self._ask("Why? Enter gives no reason: ", lambda: self._is_open(challenge)) or ""
                 done = await refuse_challenge(self._store, challenge.id, self._by, reason, time.time)
                 print_line("refused: the agent may go on, but not with that" if done else _TOO_LATE)

@@ -47,8 +47,11 @@ class Place:
             origin = _origin(url)
         except ValueError:
             origin = ""
-        if not origin or not (origin.startswith("https:") or address.is_loopback):
-            raise SettingError(f"--console-url '{url}' must be a URL such as https://console.example.org")
+        if not origin or not (origin.startswith("https:") or (address.is_loopback and _is_here(origin))):
+            raise SettingError(
+                f"--console-url '{url}' must be a URL such as https://console.example.org; "
+                "http is for names of this machine alone"
+            )
         return cls(address, origin)
 
     @property
@@ -65,6 +68,12 @@ class Place:
         if self.url.startswith("https:"):
             return "__Host-headgate_console"
         return f"headgate_console_{self.address.port}"
+
+
+def _is_here(origin: str) -> bool:
+    """Whether a browser that asks for this never leaves its machine."""
+    host = urlsplit(origin).hostname or ""
+    return is_loopback(host) or host.endswith(".localhost")
 
 
 def _origin(url: str) -> str:

@@ -12,6 +12,7 @@ from headgate.safety.loop.persons import override
 from headgate.store.sql import SqlStore
 from tests.safety.guarding import code_of
 from tests.safety.supervising import DEADLY, GRAVE, RISKY, Supervised, supervised
+from tests.safety.supervising import PERSON as SOMEBODY
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +69,7 @@ async def test_only_the_token_that_was_shown_last_confirms(agent: Supervised, wa
         "unknown id": second,
     }
     params = {"approval_id": "appr_none" if way == "unknown id" else pending.approval_id, "token": tokens[way]}
-    envelope = await agent.call("confirm_operation", params, session=agent.desk)
+    envelope = await agent.call("confirm_operation", params, session=agent.desk, caller=SOMEBODY)
     assert code_of(envelope) == "TOKEN_INVALID"
     assert (await agent.pending()).id == pending.id
     assert (await agent.confirm(pending, second))["success"], "a wrong try takes nothing from the right one"

@@ -201,9 +201,10 @@ async def test_a_block_whose_execution_was_ended_is_still_told(agent: Supervised
 
 
 async def test_very_many_blocks_are_all_told(agent: Supervised) -> None:
-    for number in range(60):
-        name, session = f"bot {number:02}", Session()
+    names = {f"bot {number:02}": Session() for number in range(60)}
+    for name, session in names.items():
         await agent.start(name, session=session)
+    for name, session in names.items():
         await agent.step(DEADLY, name=name, session=session)
     notes = (await agent.step())["notifications"]
     assert len({note["metadata"]["verificationId"] for note in notes}) == 60

@@ -9,7 +9,7 @@ from headgate.safety.asks import identity
 from headgate.safety.loop.agents import Party
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.deciding import Deciding
-from headgate.safety.loop.persons import challenges, refuse_challenge, show_code
+from headgate.safety.loop.persons import challenges, refuse_challenge, show_code, still_blocks
 from headgate.safety.loop.settings import LoopSettings
 
 __all__ = ["doors"]
@@ -52,7 +52,9 @@ class _Challenges:
         try:
             await deciding.verify(Party(identity(caller), None), caller, _id(visit), visit.said("code"))
         except AqlError as error:
-            return await self._page(visit, said=f"{error.error.message}.", status=422)
+            wrong = "That was not the code, so none counts any more: show a new one"
+            said = wrong if error.error.code == "TOKEN_INVALID" else error.error.message
+            return await self._page(visit, said=f"{said}.", status=422)
         return RedirectResponse(f"/codes/{_id(visit)}", 303)
 
     async def refuse(self, visit: Visit) -> Response:
@@ -68,7 +70,7 @@ class _Challenges:
         if record is None:
             return await self._console.page(visit, "missing.html", status=404, what="challenge")
         challenge = Challenge.read(record)
-        waits = challenge.is_open(self._clock())
+        waits = challenge.is_open(self._clock()) or await still_blocks(self._store, challenge)
         return await self._console.page(
             visit, "code.html", status=status, challenge=challenge, waits=waits, said=said, code=code
         )

@@ -17,6 +17,7 @@ from headgate.store.records import Record
 __all__ = [
     "AGENT",
     "BLOCKED",
+    "EXECUTE_AGENT",
     "EXECUTING",
     "IDLE",
     "KEPT_AGENT_SECONDS",
@@ -34,6 +35,7 @@ __all__ = [
     "Step",
     "agent_key",
     "brief",
+    "exactly",
     "hint_digest",
     "named",
 ]
@@ -49,8 +51,9 @@ EXECUTING: Final = "executing"
 IDLE: Final = "idle"
 """The owners of an agent's record, by which those that matter are found."""
 
+EXECUTE_AGENT: Final = "execute_agent"
 RECORD_STEP: Final = "record_execution_step"
-"""The operation by which agents report."""
+"""The operations by which agents begin and report."""
 
 SHOWN: Final = 500
 """How much of what an agent says is kept and shown."""
@@ -75,6 +78,11 @@ def agent_key(name: str) -> str:
 def hint_digest(hint: str) -> str:
     """What two hints have in common that read the same."""
     return digest(skeleton(hint))
+
+
+def exactly(hint: str) -> str:
+    """What only the very same hint has: a person's leave is for nothing that merely reads like it."""
+    return digest(hint)
 
 
 def brief(digest: str) -> str:

@@ -26,6 +26,7 @@ _GROUP: Final = 4
 _SALT_BYTES: Final = 16
 _MOST_CODES: Final = 20
 _KEPT_SECONDS: Final = 86400.0
+_KEPT_BLOCKING_SECONDS: Final = 30 * 86400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,10 @@ class Challenge:
         """Whether a code may still be shown and given."""
         return self.verified_at is None and self.closed_at is None and now < self.expires_at
 
+    def renewed(self, now: float) -> "Challenge":
+        """The challenge with as much time as it had at first; no code that was shown before counts."""
+        return replace(self, made_at=now, expires_at=now + self.expires_at - self.made_at, codes=())
+
     def with_code(self, channel: str, now: float) -> tuple["Challenge", str]:
         """The challenge with one more code that opens it, and the code as a person reads it."""
         code = "".join(secrets.choice(_LETTERS) for _ in range(_GROUPS * _GROUP))
@@ -89,10 +94,11 @@ class Challenge:
         return replace(self, codes=(), failures=self.failures + 1)
 
     def record(self) -> Record:
-        """The challenge as it is kept, a day beyond its end, so that what became of it can be told."""
+        """The challenge as it is kept beyond its end, so that what became of it can be told, and a block be lifted."""
         value = asdict(self)
         version = value.pop("version")
-        return Record(CHALLENGE, self.id, value, self.agent, self.expires_at + _KEPT_SECONDS, version)
+        kept = _KEPT_BLOCKING_SECONDS if self.blocks else _KEPT_SECONDS
+        return Record(CHALLENGE, self.id, value, self.agent, self.expires_at + kept, version)
 
     @classmethod
     def read(cls, record: Record) -> "Challenge":

@@ -14,7 +14,7 @@ from headgate.safety.autonomy.evaluation import Way
 from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.confirmations import KEPT_SECONDS, entry_of_grant
 from headgate.safety.grants import APPROVAL, GRANT, Grant, Presented, Purpose
-from headgate.safety.loop.agents import AGENT, Agent, Leave, Party
+from headgate.safety.loop.agents import AGENT, Agent, Leave, Party, exactly
 from headgate.safety.loop.auditing import SELF_APPROVAL, UNVERIFIED, VERIFIED
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.notifying import error, status
@@ -47,7 +47,7 @@ def released(agent: Agent, challenge: Challenge, now: float) -> Agent | None:
     else:
         return None
     execution = free.execution and replace(free.execution, taken=0)
-    leave = Leave(challenge.digest, way) if execution else None
+    leave = Leave(exactly(challenge.hint), way) if execution else None
     said = status(f"A person has verified: {challenge.hint[:200]}", now)
     return replace(free, execution=execution, leave=leave).told(said)
 
@@ -118,14 +118,19 @@ class Deciding:
     async def _refuse_self(
         self, party: Party, caller: Caller, agent: Agent | None, grant: Grant | None, subject: str
     ) -> None:
-        """Nobody decides for itself, whatever it shows (Spec 8.7.3)."""
+        """Nobody decides for itself, whatever it shows (Spec 8.7.3); nor does who may be the one that is held up."""
         is_agent = agent is not None and agent.is_party(party)
         is_asker = grant is not None and not grant.agent and grant.binding.is_of(party.identity, party.session)
-        if not (is_agent or is_asker):
+        if party.identity is not None and not (is_agent or is_asker):
             return
         name = agent.name if agent else subject
         await self.store.append([self._entry(SELF_APPROVAL, caller, "", code="PERMISSION_DENIED", agent=name)])
-        raise Denied("who is held up cannot decide about it: a person must, in the console or with another client")
+        if is_agent or is_asker:
+            raise Denied("who is held up cannot decide about it: a person must, in the console or with another client")
+        raise Denied(
+            "nothing proves that this is not who is held up: decide in the console, with headgate watch or verify, or "
+            "through a client that authenticates"
+        )
 
     async def _refuse_locked(self, caller: Caller, subject: str, operation: str) -> None:
         now = self.clock()
@@ -136,7 +141,7 @@ class Deciding:
         await self.store.append([self._entry(UNVERIFIED, caller, operation, code="RATE_LIMIT_EXCEEDED", agent=subject)])
         raise AqlError(
             "RATE_LIMIT_EXCEEDED",
-            "Too many tries have failed: nothing is verified for this agent before the time is over",
+            f"Too many tries have failed: nothing is verified for this agent for {rounded_up(until - now)} seconds",
             {
                 "limit": self.settings.failures_per_minute,
                 "remaining": 0,

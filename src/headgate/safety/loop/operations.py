@@ -11,15 +11,13 @@ from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, DangerLevel
 from headgate.protocol.names import camel_to_snake
 from headgate.safety.autonomy.rules import Tightening
-from headgate.safety.loop.agents import LONGEST_NAME, RECORD_STEP, Party
+from headgate.safety.loop.agents import EXECUTE_AGENT, LONGEST_NAME, RECORD_STEP, Party
 from headgate.safety.loop.deciding import Deciding
 from headgate.safety.loop.overseeing import party
 from headgate.safety.loop.service import SafetyLoop
 from headgate.safety.loop.steps import Reported
 
-__all__ = ["EXECUTE_AGENT", "loop_operations", "startable"]
-
-EXECUTE_AGENT: Final = "execute_agent"
+__all__ = ["loop_operations", "startable"]
 
 _LONGEST_HINT: Final = 10_000
 _AGENT: Final = "The agent's name; the same name in each of its calls."

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from functools import lru_cache
+from typing import Final
 
 from headgate.adapter.context import Caller, Session
 from headgate.adapter.operations import Operation
@@ -11,11 +12,16 @@ from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.safety.asks import Ask, identity
 from headgate.safety.autonomy.evaluation import Way
 from headgate.safety.autonomy.texts import folded
-from headgate.safety.loop.agents import MARK, RECORD_STEP, SESSION, Agent, Party, named
+from headgate.safety.loop.agents import EXECUTE_AGENT, MARK, RECORD_STEP, SESSION, Agent, Party, named
 from headgate.safety.loop.service import SafetyLoop
 from headgate.safety.loop.settings import Unreported
 
 __all__ = ["Overseer", "party"]
+
+_NOT_DONE: Final = re.compile(
+    r"\b(?:how|what|why|about|which|whether|not|never|without|avoid|instead of|don'?t)\b[^,;.:]*"
+)
+"""What is only spoken of, or will not be done, up to the end of its clause."""
 
 
 def party(caller: Caller, session: Session) -> Party:
@@ -55,6 +61,8 @@ class Overseer:
         for agent in agents:
             await self.loop.refuse_blocked(agent)
         executing = [agent for agent in agents if agent.execution is not None]
+        if ask.operation.name == EXECUTE_AGENT and not ask.caller.authenticated:
+            await self._refuse_like_blocked()
         if ask.operation.category.read_only or ask.operation.name in RESERVED_OPERATIONS:
             return executing[0] if executing else None
         for agent in executing:
@@ -114,9 +122,11 @@ class Overseer:
 
 
 def _has_reported(agent: Agent, operation: str) -> bool:
-    """Whether the last thing that an agent has reported, and may do, names an operation."""
+    """Whether the last thing that an agent has reported, and may do, names an operation as what will be done."""
     step = agent.execution.last if agent.execution else None
-    return step is not None and step.way is Way.CONTINUE and _name(operation).search(folded(step.hint)) is not None
+    if step is None or step.way is not Way.CONTINUE:
+        return False
+    return _name(operation).search(_NOT_DONE.sub(" ", folded(step.hint))) is not None
 
 
 @lru_cache(maxsize=1024)

@@ -23,6 +23,7 @@ __all__ = [
     "refuse_challenge",
     "show_code",
     "show_token",
+    "still_blocks",
 ]
 
 
@@ -45,24 +46,37 @@ async def find_agent(store: Store, name: str) -> Agent | None:
 
 
 async def challenges(store: Store, now: float) -> list[Challenge]:
-    """The challenges that wait for a person, the oldest first."""
+    """The challenges that wait for a person, the oldest first; those of blocks for as long as the agent is blocked."""
     found: list[Challenge] = []
     after = ""
     while records := await store.list(CHALLENGE, after=after):
         found += (Challenge.read(record) for record in records)
         after = records[-1].key
-    return sorted((one for one in found if one.is_open(now)), key=lambda one: one.made_at)
+    waiting = [one for one in found if one.is_open(now) or await still_blocks(store, one)]
+    return sorted(waiting, key=lambda one: one.made_at)
+
+
+async def still_blocks(store: Store, challenge: Challenge) -> bool:
+    """Whether an agent is blocked until somebody meets this challenge, although its time is over."""
+    if not challenge.blocks or challenge.verified_at is not None or challenge.closed_at is not None:
+        return False
+    record = await store.find(AGENT, challenge.agent)
+    agent = Agent.read(record) if record else None
+    return agent is not None and agent.block is not None and agent.block.challenge_id == challenge.id
 
 
 async def show_code(store: Store, challenge_id: str, channel: str, by: str, clock: Clock) -> str | None:
     """A code that meets a challenge, to be shown to a person and to nobody else; None if there is nothing to meet.
 
     It is made here and now: before somebody asks to see it there is none, and afterwards only a hash of it is left.
+    A block waits longer than its challenge: who asks for a code then gives the challenge its time again.
     """
     while True:
         record = await store.find(CHALLENGE, challenge_id)
         challenge = Challenge.read(record) if record else None
         now = clock()
+        if challenge is not None and not challenge.is_open(now) and await still_blocks(store, challenge):
+            challenge = challenge.renewed(now)
         if challenge is None or not challenge.is_open(now):
             return None
         shown, code = challenge.with_code(channel, now)

@@ -8,7 +8,7 @@ from headgate.protocol.visible import visible
 from headgate.safety.autonomy.evaluation import Report, Situation, Verdict, Way, evaluate
 from headgate.safety.autonomy.rules import AgentRules
 from headgate.safety.grants import Grant
-from headgate.safety.loop.agents import SHOWN, Agent, Block, Execution, Leave, Pause, Step, brief, hint_digest
+from headgate.safety.loop.agents import SHOWN, Agent, Block, Execution, Leave, Pause, Step, brief, exactly, hint_digest
 from headgate.safety.loop.auditing import BLOCKED_AGENT, PAUSED, STEP, entry_of_agent
 from headgate.safety.loop.challenges import Challenge
 from headgate.safety.loop.holding import challenge_of, grant_of, refused
@@ -94,8 +94,8 @@ class Stepping:
         verdict = self._verdict(agent, execution)
         match verdict.way:
             case Way.CONTINUE:
-                is_used = agent.leave is not None and agent.leave.digest == self.digest
-                return self._told(replace(agent, leave=None) if is_used else agent, verdict, execution)
+                left = replace(agent, leave=None) if self._leave(agent) is not Way.CONTINUE else agent
+                return self._told(left, verdict, execution)
             case Way.PAUSE:
                 grant = grant_of(agent, execution, verdict, self.report.hint, self.now, self.settings.approval_seconds)
                 paused = replace(agent, leave=None, pause=self._pause(verdict, grant_id=grant.id))
@@ -116,15 +116,20 @@ class Stepping:
         if grant is not None and grant.is_pending and grant.expires_at > self.now:
             return agent, execution
         if grant is not None and grant.is_approved:
-            return replace(free, leave=Leave(pause.digest, Way.PAUSE)), replace(execution, taken=0)
+            allowed = exactly(str(grant.params["next_action_hint"]))
+            return replace(free, leave=Leave(allowed, Way.PAUSE)), replace(execution, taken=0)
         if grant is not None and grant.turned_down_by is not None:
             return refused(agent, pause, self.now, grant.turned_down_because), execution
         return free.told(status(f"Nobody approved in time: {pause.hint}", self.now)), execution
 
     def _verdict(self, agent: Agent, execution: Execution) -> Verdict:
-        leave = agent.leave.way if agent.leave and agent.leave.digest == self.digest else Way.CONTINUE
-        report = Report(self.report.hint, self.report.outcome)
+        report, leave = Report(self.report.hint, self.report.outcome), self._leave(agent)
         return evaluate(Situation(report, brief(self.digest), execution.history, self.rules, self.scorer, leave))
+
+    def _leave(self, agent: Agent) -> Way:
+        """How far a person has allowed this very action, to the letter."""
+        is_for_this = agent.leave is not None and agent.leave.digest == exactly(self.report.hint)
+        return agent.leave.way if agent.leave and is_for_this else Way.CONTINUE
 
     def _pause(self, verdict: Verdict, **waits_for: str) -> Pause:
         return Pause(
