@@ -15,7 +15,7 @@ from headgate.adapter.context import Session
 from headgate.engine.stages import Reply
 from headgate.protocol.errors import AqlError
 from headgate.safety.approvals import approve, approve_changed, turn_down, waiting
-from headgate.safety.loop.persons import challenges, show_code
+from headgate.safety.loop.persons import challenges, override, show_code
 from headgate.server.asking import Page, after_page
 from headgate.server.binding import McpServer
 from headgate.server.settings import SettingError, Settings
@@ -322,9 +322,7 @@ async def test_an_agent_that_is_blocked_sends_its_host_to_the_page_of_the_challe
         assert code
         assert code not in str((result, browser.opened, browser.said))
         assert code.replace("-", "") not in str((result, browser.opened))
-        async with served.client(mode) as desk:
-            verify = {"operation": "verify_challenge", "params": {"challenge_id": challenge.id, "code": code}}
-            assert code_of(await desk.call_tool(CREATE, verify)) == ""
+        assert await override(served.server.store, "bot", "ana", "a false alarm", time.time)
         assert code_of(await client.call_tool(CREATE, step("read a file"))) == ""
 
 
