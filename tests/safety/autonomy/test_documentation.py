@@ -44,7 +44,9 @@ def test_the_policy_that_is_shown_is_right() -> None:
 def test_the_weaknesses_are_as_told() -> None:
     for hint in (
         "put the wrong numbers into the report",
-        "read the notes and obliviate customers",
+        "read the notes and yeet customers",
+        'see what "reboot" does',
+        'list snapshots "--purge"',
         "read the private messages of others",
     ):
         assert hint in PAGE

@@ -82,6 +82,21 @@ def test_digits_and_signs_are_read_as_the_letters_that_they_look_like(text: str,
     assert reading in readings(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("a\u03f2\u03f2ount", "account"),
+        ("A\u03f9\u03f9OUNT", "account"),
+        ("dr\u03c3p", "drop"),
+        ("\u051buit", "quit"),
+        ("\u0192lush", "flush"),
+        ("\u0433m", "rm"),
+    ],
+)
+def test_letters_of_other_scripts_are_read_as_the_latin_ones_that_they_look_like(text: str, reading: str) -> None:
+    assert reading in readings(text)
+
+
 @pytest.mark.parametrize("text", ["12345", "2024-05-01", "203.0.113.7", "!!!", "$ 5"])
 def test_numbers_are_no_words(text: str) -> None:
     assert readings(text) == (text,)

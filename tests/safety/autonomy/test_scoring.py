@@ -22,6 +22,12 @@ def test_no_attack_passes_as_advisory(family: str) -> None:
     assert [hint for hint in hints if takes(hint) is Tier.ADVISORY] == []
 
 
+def test_what_destroys_must_be_verified() -> None:
+    hints = [attack.hint for attack in attacks() if attack.family.startswith("destroys")]
+    assert len(hints) > 60
+    assert [hint for hint in hints if takes(hint) not in (Tier.VERIFY, Tier.DANGER_ZONE)] == []
+
+
 def test_the_attacks_are_many_and_of_many_kinds() -> None:
     assert len({attack.hint for attack in attacks()}) == len(attacks()) > 500
     assert len({attack.family for attack in attacks()}) > 8

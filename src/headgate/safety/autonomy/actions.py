@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from headgate.safety.autonomy.lexicon import DETERMINERS, FUNCTION, KINDS, WORDS, Form
+from headgate.safety.autonomy.lexicon import DETERMINERS, FUNCTION, KINDS, NO_VERBS, WORDS, Form
 
 __all__ = ["split", "unknown_order"]
 
@@ -16,6 +16,7 @@ _BETWEEN: Final = re.compile(
     r"|(?:\s*(?:然后|并且|そして|、|；|。)\s*)"
 )
 _SIGNS: Final = re.compile(r"\s*(?:[,:(){}\[\]•→⇒—–]|\s[-/]{1,2}\s|->|=>|\b\d\s?\))\s*")
+_VERBAL: Final = re.compile(r"(?:[^\W_]{2,}(?:ate|ify|ise|ize|yse|yze))\s+[^\W_]")
 _TOKEN: Final = re.compile(r"([^\W_]+)(?![\w(/-])(?:\s+([^\W_]+))?")
 
 
@@ -47,6 +48,11 @@ def _is_action(part: str, at: int) -> bool:
 
 
 def unknown_order(text: str, at: int) -> bool:
-    """Whether a word that is not known stands there with what something is done to: then it is a verb, "scuttle it"."""
+    """Whether a word that is not known stands there with what something is done to: then it is a verb, "scuttle it".
+
+    So is one that ends as verbs do and has another word after it: "obliviate customers".
+    """
     found = _TOKEN.match(text, at)
-    return found is not None and found[1] not in FUNCTION and found[1] not in WORDS and found[2] in DETERMINERS
+    if found is None or found[1] in FUNCTION or found[1] in WORDS:
+        return False
+    return found[2] in DETERMINERS or (_VERBAL.match(text, at) is not None and found[1] not in NO_VERBS)

@@ -23,6 +23,8 @@ __all__ = [
     "LEADS",
     "LOCAL",
     "LOOKING",
+    "NO_VERBS",
+    "RAW",
     "RULES",
     "SAFE",
     "SCOPES",
@@ -85,6 +87,8 @@ class Rule:
     pattern: re.Pattern[str]
     always: bool = False
     """Whether it counts even where nothing is changed."""
+    raw: bool = False
+    """Whether it counts even in quotes."""
     needs: tuple[str, ...] = ()
     """Of these one must be in a text, so most texts need not be searched."""
 
@@ -92,7 +96,8 @@ class Rule:
     def read(cls, said: Mapping[str, Any]) -> "Rule":
         """A rule as it is written in the file."""
         pattern = compiled([said])
-        return cls(said["score"], said["why"], pattern, said.get("always", False), needs_of(pattern.pattern))
+        always, raw = (said.get(name, False) for name in ("always", "raw"))
+        return cls(said["score"], said["why"], pattern, always, raw, needs_of(pattern.pattern))
 
     def search(self, text: str) -> re.Match[str] | None:
         """Where it fits."""
@@ -179,13 +184,13 @@ SCOPES: Final = Vocabulary(
 )
 """Words for how much of it, and how."""
 
-FILLERS, LEADS, ARTICLES, DETERMINERS, FUNCTION, CAUSING, UNLIKE, SHELL = (
+FILLERS, LEADS, ARTICLES, DETERMINERS, FUNCTION, CAUSING, UNLIKE, SHELL, NO_VERBS = (
     frozenset(_WORDS["small"][name].split())
-    for name in ("fillers", "leads", "articles", "determiners", "function", "causing", "unlike", "shell")
+    for name in ("fillers", "leads", "articles", "determiners", "function", "causing", "unlike", "shell", "no_verbs")
 )
 """Words before which the action has not begun, after which another one begins, after which a word is a noun, that stand
-after a verb, that are never one, that have something done ("get it deleted"), that are no slip of a grave one, and that
-are commands."""
+after a verb, that are never one, that have something done ("get it deleted"), that are no slip of a grave one, that are
+commands, and that only end as verbs do."""
 
 TRYING: Final = frozenset(form for verb in _WORDS["small"]["trying"].split() for form, _ in _forms(verb))
 """Words for looking at what comes of something."""
@@ -195,6 +200,9 @@ LOOKING, WRITING = (re.compile(_COMMANDS["phrases"][name]) for name in ("looking
 
 RULES: Final = tuple(map(Rule.read, _COMMANDS["rules"]))
 """What tells the risk of an action by itself."""
+
+RAW: Final = tuple(rule for rule in RULES if rule.raw)
+"""Those of them that count even in quotes."""
 
 SAFE: Final = compiled(_COMMANDS["safe"])
 """What changes nothing: tests and checks, and commands that only look."""

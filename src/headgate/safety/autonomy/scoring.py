@@ -12,6 +12,7 @@ from typing import Final
 
 from headgate.protocol.autonomy import Risk
 from headgate.safety.autonomy.actions import split, unknown_order
+from headgate.safety.autonomy.executed import executed, tried
 from headgate.safety.autonomy.hidden import as_written, decoded, spellings
 from headgate.safety.autonomy.lexicon import (
     ARTICLES,
@@ -23,6 +24,7 @@ from headgate.safety.autonomy.lexicon import (
     LEADS,
     LOCAL,
     LOOKING,
+    RAW,
     RULES,
     SAFE,
     SCOPES,
@@ -31,6 +33,7 @@ from headgate.safety.autonomy.lexicon import (
     WRITING,
     Form,
     Kind,
+    Rule,
 )
 from headgate.safety.autonomy.mentions import without_assurances, without_mentions, without_quotes
 from headgate.safety.autonomy.texts import lined
@@ -42,6 +45,9 @@ _WHERE_IT_BEGINS: Final = 6
 """Within how many words a verb must come for the action to be known by it."""
 _SHARE_OF_MAKING: Final = 0.6
 _HIDDEN: Final = 10
+_DEEPEST: Final = 3
+_MOST_EXECUTED: Final = 40
+"""How deep commands in commands are read, and how many at each depth."""
 _MOST_FACTORS: Final = 6
 _ASKED: Final = re.compile(r"(?:is|are|was|were|does|did|has) (?:the|there|it|any|this|that|all|our)\b")
 _TOKENS: Final = re.compile(r"[^\W_]+")
@@ -54,6 +60,8 @@ _LOOK, _MAKE, _REMOVE = (KINDS[name] for name in ("look", "make", "remove"))
 
 
 _STRANGE: Final = Risk(_UNKNOWN, ("It is not known what this does: no verb in it is known",))
+_RUNS: Final = Risk(45, ("It runs something of which it is not known what it does",))
+_RUNS_MUCH: Final = Risk(64, ("It runs more than can be read",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +108,34 @@ def _worst(risks: list[Risk]) -> Risk:
     return max(risks, key=lambda risk: risk.score)
 
 
-def _read(text: str) -> _Read:
+def _read(text: str, depth: int = 0) -> _Read:
     """One reading: the risk of its gravest action."""
+    inner = [*_inner(text, depth)]
     text = without_assurances(text)
     parts = [_Part(one) for one in split(text)]
     whole = _masked(text, parts)
-    by_rules = [*_by_rules(whole)]
+    by_rules = [*_by_rules(whole), *_by_rules(text, RAW)]
     if by_rules:  # else nothing in a part of it is found either
         by_rules += [risk for part in parts for risk in _by_rules(part.acts)]
     begins = any(part.begins for part in parts)
     by_words = [_by_words(part, begins=begins) for part in parts]
-    risks = [*by_rules, *by_words]
+    risks = [*by_rules, *by_words, *inner]
     worst = _worst(risks)
     others = (factor for risk in risks if risk is not worst and risk.score > _UNKNOWN for factor in risk.factors)
     told = Risk(worst.score, tuple(dict.fromkeys((*worst.factors, *others)))[:_MOST_FACTORS])
     return _Read(told, is_known=worst.score > _UNKNOWN or _STRANGE not in by_words)
+
+
+def _inner(text: str, depth: int) -> Iterator[Risk]:
+    """The risks of the commands that a text runs inside of others. One that is not known waits for a person."""
+    found = dict.fromkeys(executed(text))
+    if found and (depth == _DEEPEST or len(found) > _MOST_EXECUTED):
+        yield _RUNS_MUCH
+        return
+    for one in found:
+        read = _read(one, depth + 1)
+        yield read.risk if read.is_known else _RUNS
+    yield from (risk for one in tried(text) for risk in _by_rules(one))
 
 
 def _masked(text: str, parts: list["_Part"]) -> str:
@@ -122,8 +143,8 @@ def _masked(text: str, parts: list["_Part"]) -> str:
     return text if all(part.acts == part.text for part in parts) else " | ".join(part.acts for part in parts)
 
 
-def _by_rules(part: str) -> Iterator[Risk]:
-    for rule in RULES:
+def _by_rules(part: str, rules: tuple[Rule, ...] = RULES) -> Iterator[Risk]:
+    for rule in rules:
         found = rule.search(part)
         if found:
             yield Risk(rule.score, (f"'{_short(found[0])}': {rule.why}",))

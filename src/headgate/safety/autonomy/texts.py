@@ -17,8 +17,11 @@ _LOOK_ALIKES: Final = (
     "аa еe оo рp сc уy хx ѕs іi јj ԁd һh ӏl ԝw ѵv вb кk мm нh тt ёe їi ɡg ɑa ıi łl øo đd ħh ŧt ʋu ⅼl ʀr ʟl "
     "αa βb εe ηn ιi κk νv οo ρp τt υu χx γy ωw ϲc ζz μu օo սu հh ոn ցg եe քq զq ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ᴍm ɴn "
     "ᴏo ᴘp ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz ꓮa ꓐb ꓚc ꓓd ꓰe ꓝf ꓖg ꓧh ꓲi ꓙj ꓗk ꓡl ꓟm ꓠn ꓳo ꓑp ꓣr ꓢs ꓔt ꓴu ꓦv ꓪw ꓫx ꓬy ꓜz "
+    "σo пn гr ьb ԛq ғf ƅb ƒf ɩi ɛe ɵo ƨs ʂs ʐz ŋn ɲn ƙk ɓb ɗd ɠg ƥp ƭt ƈc ʄf ꞓc ꜰf ᴦr ⲟo ⲥc ⲣp ⲁa ⲉe ⲓi ⲕk ⲙm ⲛn ⲧt "
     "ᗩa ᗷb ᑕc ᗪd ᗴe ᖴf ᕼh ᒍj ᒪl ᗰm ᑎn ᑭp ᖇr ᔕs ᑌu ᐯv ᗯw"
 )
+_LUNATE: Final = str.maketrans("ϲϹ", "cc")
+"""A sigma that looks like a c, until it is brought into the common form."""
 _LETTERED_SIGNS: Final = (0x1F150, 0x1F170, 0x1F1E6)
 """Where the letters in dark circles, in dark squares and on flags begin."""
 _LATIN: Final = {ord(pair[0]): pair[1] for pair in _LOOK_ALIKES.split()} | {
@@ -38,7 +41,7 @@ def folded(text: str) -> str:
 
 def _plain(text: str) -> str:
     """One form of each letter, without marks."""
-    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text.translate(_LUNATE)).casefold())
     kept = "".join(_shown(one) for one in apart)
     return unicodedata.normalize("NFKC", kept)
 
