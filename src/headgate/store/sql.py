@@ -19,6 +19,8 @@ from headgate.store.windows import Charge, Used
 __all__ = ["SqlStore"]
 
 _PLAINLY: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+_QUICKLY: Final = " "
+"""How a text begins that was written by orjson, and so can be read by it: all its numbers are small enough."""
 _ENCODE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 _LARGEST: Final = 2**63 - 1
@@ -208,7 +210,7 @@ def _text(record: Record) -> str:
     with suppress(TypeError):  # what it does not know, or writes as null, may still be JSON, or a mistake to be named
         quickly = orjson.dumps(record.value, option=_PLAINLY)
         if b"null" not in quickly:
-            return quickly.decode()
+            return _QUICKLY + quickly.decode()
     try:
         text = _ENCODE(record.value)
         text.encode()
@@ -219,7 +221,8 @@ def _text(record: Record) -> str:
 
 def _record(row: Row) -> Record:
     kind, key, text, owner, expires_at, version = row
-    return Record(kind, key, json.loads(text), owner, expires_at, version)
+    value = orjson.loads(text) if text.startswith(_QUICKLY) else json.loads(text)
+    return Record(kind, key, value, owner, expires_at, version)
 
 
 def _is_storable(text: str) -> bool:
