@@ -15,7 +15,7 @@ import orjson
 from benchmarks.aims import Aim
 from benchmarks.stores import fresh_stores
 from benchmarks.tables import Cell, Table
-from benchmarks.timing import AsyncCall, Ratio, Timing, race
+from benchmarks.timing import AsyncCall, Ratio, Timing, race, take_turns
 from headgate import Adapter, Engine, Session
 from headgate.safety.autonomy.evaluation import History, Report, Situation, evaluate
 from headgate.safety.autonomy.rules import AgentRules
@@ -28,6 +28,8 @@ from headgate.store.opening import open_store
 __all__ = ["steps"]
 
 _MOST_MICROSECONDS: Final = 1000.0
+_CALLS: Final = 50
+_ROUNDS_A_SECOND: Final = 6
 _AT_ONCE: Final = 16
 _STEPS_BEFORE: Final = 30
 _POLICY: Final = {"autonomy": {"mode": "enforcing", "start": "free", "max_autonomous_steps": 1_000_000}}
@@ -122,7 +124,8 @@ async def steps(seconds: float) -> tuple[list[Table], list[Aim]]:
     with fresh_stores() as stores:
         for name, url in stores.items():
             async with _served(url) as calls:
-                alone[name] = await race(calls, seconds)
+                await take_turns(calls, rounds=1, calls=_CALLS)
+                alone[name] = await take_turns(calls, rounds=max(3, round(seconds * _ROUNDS_A_SECOND)), calls=_CALLS)
             async with _crowd(url) as crowd:
                 together[name] = (await race({_STEP: crowd}, seconds))[_STEP]
     measured = alone["SQLite"][_STEP]
