@@ -31,7 +31,7 @@ _ESCAPED: Final = re.compile(r"(?:(?<=[\s'\"])\+|:)!\s?([^'\"]+)")
 _SUBSTITUTED: Final = re.compile(r"[$<>]\((?!\()([^)]+)")
 _TICKED: Final = re.compile(rf"(?:^|[;&|]\s?)(?:{'|'.join(sorted(SHELL))})\s[^`;&|]*`([^`]+)`")
 _OUTPUT: Final = re.compile(
-    r"\b(?:outputs?|outcome|results?|effects?|stdout|stderr|exit (?:code|status)|return value)\s+(?:of|from)\s+"
+    r"\b(?:outputs?|outcome|results?|stdout|stderr|exit (?:code|status)|return value)\s+(?:of|(?<!results )from)\s+"
     rf"(?:(?:running|executing|calling|the|command|this|query)\s+){{0,3}}{_QUOTED}"
 )
 """Who wants to see the output of something has to do it."""
