@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from headgate import Session
+from headgate import Caller, Session
 from headgate.console.channels.announcing import Announcer
 from headgate.console.channels.interface import Channel, ChannelError, Notice
 from headgate.console.channels.mail import Mail, MailServer
@@ -68,9 +68,9 @@ async def announcing(world: Supervised, *channels: Channel, **more: Any) -> Asyn
 
 async def blocked(world: Supervised, name: str) -> None:
     """Have an agent blocked that works in a session of its own."""
-    session = Session()
-    await world.start(name, session=session)
-    assert (await world.step(DEADLY, name=name, session=session))["stopped"] is True
+    who = {"session": Session(), "caller": Caller(subject=f"host of {name}")}
+    await world.start(name, **who)
+    assert (await world.step(DEADLY, name=name, **who))["stopped"] is True
 
 
 def kept_channels(challenge: Challenge) -> list[str]:

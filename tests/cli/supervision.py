@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from headgate import Session
+from headgate import Caller, Session
 from headgate.safety.grants import Grant
 from headgate.safety.loop.challenges import Challenge
 from headgate.safety.loop.persons import challenges, show_code
@@ -34,13 +34,13 @@ def at_work(url: str, work: Callable[[Supervised], Awaitable[T]], *, rules: str 
 
 
 def blocked(url: str, name: str = "bot", hint: str = DEADLY, *, ago: float = 0.0, task: str = "tidy up") -> Challenge:
-    """Have an agent held up by a challenge; the challenge."""
+    """Have an agent held up by a challenge, whose host can be told from all others; the challenge."""
 
     async def work(world: Supervised) -> Challenge:
-        session = Session()
-        await world.start(name, task=task, session=session)
-        await world.step(name=name, session=session)
-        assert (await world.step(hint, name=name, session=session))["continue"] is False
+        who: dict[str, Any] = {"session": Session(), "caller": Caller(subject=f"host of {name}")}
+        await world.start(name, task=task, **who)
+        await world.step(name=name, **who)
+        assert (await world.step(hint, name=name, **who))["continue"] is False
         return (await challenges(world.store, world.clock()))[-1]
 
     return at_work(url, work, ago=ago)
@@ -50,9 +50,9 @@ def paused(url: str, name: str = "bot", hint: str = RISKY, *, ago: float = 0.0) 
     """Have an agent paused until somebody approves; what waits for that."""
 
     async def work(world: Supervised) -> Grant:
-        session = Session()
-        await world.start(name, session=session)
-        assert (await world.step(hint, name=name, session=session))["continue"] is False
+        who = {"session": Session(), "caller": Caller(subject=f"host of {name}")}
+        await world.start(name, **who)
+        assert (await world.step(hint, name=name, **who))["continue"] is False
         return await world.pending()
 
     return at_work(url, work, ago=ago)

@@ -60,9 +60,9 @@ def test_without_agents_that_is_said(shell: Shell, state: str) -> None:
 
 
 def test_in_a_pipe_each_agent_is_one_line(shell: Shell, state: str) -> None:
+    at_work(state, lambda world: world.start(HOSTILE, task=HOSTILE, session=Session()))
     blocked(state, "crawler")
     paused(state, "mailer")
-    at_work(state, lambda world: world.start(HOSTILE, task=HOSTILE, session=Session()))
     lines = [line.split("\t") for line in shell("agents", "--state", state).out.splitlines()]
     assert all(re.fullmatch(ISO, line.pop(3)) for line in lines)
     assert sorted(lines) == [
@@ -73,8 +73,8 @@ def test_in_a_pipe_each_agent_is_one_line(shell: Shell, state: str) -> None:
 
 
 def test_on_a_terminal_it_is_a_table(state: str) -> None:
-    blocked(state, "[bold]crawler", ago=130)
     at_work(state, lambda world: world.start(HOSTILE, session=Session()))
+    blocked(state, "[bold]crawler", ago=130)
     seen = on_terminal("agents", "--state", state)
     text = plain(seen.text)
     assert (seen.code, seen.is_coloured) == (0, True)
@@ -124,7 +124,7 @@ def test_one_agent_is_shown_step_by_step(shell: Shell, state: str) -> None:
     about = shown(done)
     assert about["task"] == ["tidy up"]
     assert about["last seen"] == ["1 min ago"]
-    assert re.fullmatch(rf"1 min ago, {ISO}, by anonymous", about["started"][0])
+    assert re.fullmatch(rf"1 min ago, {ISO}, by host of bot", about["started"][0])
     assert (about["blocked"], about["about to"]) == (["Action denied by a pattern"], [DEADLY])
     assert about["because"] == ["The action matches the deny pattern 'rm -rf*'"]
     steps = done.out[done.out.index("  steps\n") :].splitlines()[1:]

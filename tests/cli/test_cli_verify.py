@@ -192,12 +192,23 @@ def test_one_that_was_verified_already_says_by_whom(shell: Shell, state: str) ->
 
 
 def test_one_that_has_expired_says_so(shell: Shell, state: str) -> None:
-    challenge = blocked(state, ago=301)
+    challenge = blocked(state, hint=GRAVE, ago=301)
     done = shell("verify", challenge.id, "--state", state, given="x")
     assert (done.code, done.err) == (
         1,
         "headgate: It has expired: there is a new one as soon as the agent asks again\n",
     )
+
+
+def test_a_block_whose_code_has_expired_gets_a_new_one(shell: Shell, state: str) -> None:
+    challenge = blocked(state, ago=301)
+    done = shell("verify", challenge.id, "--state", state, given="x")
+    assert (done.code, done.err) == (
+        1,
+        "headgate: No code counts any more: see a new one in the console or with headgate watch, and verify that\n",
+    )
+    code = code_for(state, challenge)
+    assert shell("verify", challenge.id, "--state", state, given=code).code == 0
 
 
 def test_one_that_is_not_known_says_where_to_look(shell: Shell, state: str) -> None:

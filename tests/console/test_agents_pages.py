@@ -49,7 +49,9 @@ async def test_what_waits_to_be_verified_is_listed_without_any_code() -> None:
         assert "2 waiting" in text
         assert CODE.search(page.text) is None
         at.clock.move(300)
-        assert "No agent waits to be verified." in text_of(await browser.get("/codes"))
+        later = text_of(await browser.get("/codes"))
+        assert "careful" not in later
+        assert "brute" in later, "a block waits longer than its challenge"
 
 
 async def test_a_code_is_shown_to_who_asks_and_is_nowhere_else() -> None:
@@ -97,7 +99,7 @@ async def test_a_wrong_try_makes_the_code_void() -> None:
         code = await shown_code(browser, challenge.id)
         answer = await browser.post(f"/codes/{challenge.id}/verify", {"code": "2222-2222"})
         assert answer.status_code == 422
-        assert "The verification failed" in text_of(answer)
+        assert "That was not the code" in text_of(answer)
         assert "Wrong tries 1" in text_of(answer)
         late = await browser.post(f"/codes/{challenge.id}/verify", {"code": code})
         assert late.status_code == 422
@@ -122,11 +124,11 @@ async def test_after_too_many_tries_nothing_is_verified_for_a_while_and_the_page
         challenge = await at.stopped()
         for _ in range(10):
             answer = await browser.post(f"/codes/{challenge.id}/verify", {"code": "wrong"})
-            assert "The verification failed" in text_of(answer)
+            assert "That was not the code" in text_of(answer)
         code = await shown_code(browser, challenge.id)
         locked = await browser.post(f"/codes/{challenge.id}/verify", {"code": code})
         assert locked.status_code == 422
-        assert "Too many tries have failed" in text_of(locked)
+        assert "Too many tries have failed: nothing is verified for this agent for 60 seconds." in text_of(locked)
         at.clock.move(61)
         code = await shown_code(browser, challenge.id)
         assert (await browser.post(f"/codes/{challenge.id}/verify", {"code": code})).status_code == 303
@@ -135,7 +137,7 @@ async def test_after_too_many_tries_nothing_is_verified_for_a_while_and_the_page
 async def test_an_expired_challenge_has_no_code_any_more() -> None:
     async with desk() as at:
         browser = await at.operator()
-        challenge = await at.stopped()
+        challenge = await at.doubted()
         code = await shown_code(browser, challenge.id)
         at.clock.move(300)
         page = await browser.get(f"/codes/{challenge.id}")
@@ -146,7 +148,21 @@ async def test_an_expired_challenge_has_no_code_any_more() -> None:
         assert "It waits no longer: there is no code." in text_of(none)
         assert CODE.search(none.text) is None
         assert (await browser.post(f"/codes/{challenge.id}/verify", {"code": code})).status_code == 422
-        assert (await at.agent("brute")).block is not None, "time alone lifts no block"
+
+
+async def test_who_asks_for_a_code_of_a_block_gets_one_however_late() -> None:
+    async with desk() as at:
+        browser = await at.operator()
+        challenge = await at.stopped()
+        old = await shown_code(browser, challenge.id)
+        at.clock.move(86400)
+        browser = await at.operator()
+        page = await browser.get(f"/codes/{challenge.id}")
+        assert state_of(page) == "the agent is blocked", "time alone lifts no block"
+        code = await shown_code(browser, challenge.id)
+        assert (await browser.post(f"/codes/{challenge.id}/verify", {"code": old})).status_code == 422
+        code = await shown_code(browser, challenge.id)
+        assert (await browser.post(f"/codes/{challenge.id}/verify", {"code": code})).status_code == 303
 
 
 async def test_a_challenge_that_was_given_up_is_closed() -> None:
@@ -293,8 +309,8 @@ async def test_each_agent_is_listed_with_its_state() -> None:
         session = Session()
         await at.start("finisher", session=session)
         await at.call("complete_execution", {"element_name": "finisher", "summary": "done"}, session=session)
-        await at.stopped("brute")
         await at.paused("waiter")
+        await at.stopped("brute")
         text = text_of(await browser.get("/agents"))
         rows = dict(re.findall(r"\b(idler|finisher|brute|waiter) (executing|idle|blocked|paused)\b", text))
         assert rows == {"idler": "executing", "finisher": "idle", "brute": "blocked", "waiter": "paused"}

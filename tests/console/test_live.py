@@ -71,8 +71,8 @@ async def test_whatever_a_page_shows_is_told_when_it_changes(monkeypatch: pytest
     async with desk() as at:
         browser = await at.operator()
         first, second = await at.asked(), await at.asked("delete_label", {"number": 2})
-        challenge = await at.stopped()
         paused = await at.paused()
+        challenge = await at.stopped()
 
         async def time_out() -> None:
             at.clock.move(301)
@@ -109,7 +109,7 @@ async def test_a_page_that_asks_for_itself_anew_changes_nothing(monkeypatch: pyt
     async with desk() as at:
         browser = await at.operator()
         approval = await at.asked("delete_old", {"before": "2020"})
-        challenge, paused = await at.stopped(), await at.paused()
+        paused, challenge = await at.paused(), await at.stopped()
         pages = [
             "/",
             "/approvals",

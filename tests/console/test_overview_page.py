@@ -25,12 +25,12 @@ async def test_what_waits_and_who_works_stand_there() -> None:
     async with desk() as at:
         browser = await at.operator()
         approval = await at.asked()
-        challenge = await at.stopped("brute")
         grant = await at.paused("waiter")
         await at.start("worker", session=Session())
         finisher = Session()
         await at.start("finisher", session=finisher)
         await at.call("complete_execution", {"element_name": "finisher", "summary": "done"}, session=finisher)
+        challenge = await at.stopped("brute")
         page = await browser.get("/")
         for link in (f"/approvals/{approval}", f"/approvals/{grant.approval_id}", f"/codes/{challenge.id}"):
             assert f'href="{link}"' in page.text

@@ -31,7 +31,7 @@ EVERYWHERE = Address("0.0.0.0", 8787)  # noqa: S104
         (HERE, "https://console.example.org/", "https://console.example.org"),
         (HERE, "HTTPS://Console.Example.ORG:443", "https://console.example.org"),
         (HERE, "https://console.example.org:80", "https://console.example.org:80"),
-        (HERE, "http://console.example.org:443", "http://console.example.org:443"),
+        (HERE, "http://console.localhost:443", "http://console.localhost:443"),
         (EVERYWHERE, "https://console.example.org:8443", "https://console.example.org:8443"),
         (EVERYWHERE, "https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"),
         (EVERYWHERE, "https://bücher.example", "https://xn--bcher-kva.example"),

@@ -313,6 +313,28 @@ async def _leaked_alias(attempt: Attempt) -> None:
         await attempt.raw("execute", {"operation": "confirm_operation", "params": params})
 
 
+@attack("decide with the right secret through other connections")
+async def _leaked_to_others(attempt: Attempt) -> None:
+    secret = await attempt.leaked()
+    async with attempt.connect() as other:
+        await attempt.decide(secret, other)
+    async with attempt.beside() as other:
+        await attempt.decide(secret, other)
+    await attempt.report()
+
+
+@attack("begin as somebody else in a new connection")
+async def _somebody_else(attempt: Attempt) -> None:
+    async with attempt.connect() as other:
+        name = f"{attempt.name} the second"
+        await attempt.start(name, other)
+        await attempt.call(
+            "create", "record_execution_step", other, element_name=name, next_action_hint="read the notes"
+        )
+        for family, operation in (("create", "create_part"), ("execute", "run_machine")):
+            await attempt.call(family, operation, other, part="x")
+
+
 @attack("guess codes")
 async def _guess(attempt: Attempt) -> None:
     for number in range(12):

@@ -22,7 +22,7 @@ from headgate.safety.asks import identity
 from headgate.safety.loop.agents import Party
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.deciding import Deciding
-from headgate.safety.loop.persons import refuse_challenge
+from headgate.safety.loop.persons import refuse_challenge, still_blocks
 from headgate.safety.loop.settings import LoopSettings
 from headgate.server.settings import SettingError
 from headgate.store.interface import Store
@@ -128,10 +128,12 @@ async def _waiting(store: Store, challenge_id: str) -> Challenge | None:
         complain(f"It was verified already, by {visible(caller_shown(challenge.verified_by))}")
     elif challenge.closed_at is not None:
         complain("It counts no more: the agent was released otherwise, or there is a newer challenge")
-    elif not challenge.is_open(time.time()):
-        complain("It has expired: there is a new one as soon as the agent asks again")
-    else:
+    elif challenge.is_open(time.time()):
         return challenge
+    elif await still_blocks(store, challenge):
+        complain("No code counts any more: see a new one in the console or with headgate watch, and verify that")
+    else:
+        complain("It has expired: there is a new one as soon as the agent asks again")
     return None
 
 

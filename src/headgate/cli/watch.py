@@ -17,7 +17,7 @@ from headgate.cli.verify import try_code
 from headgate.console.channels.interface import Notice
 from headgate.safety.approvals import approve, turn_down, waiting
 from headgate.safety.grants import Grant
-from headgate.safety.loop.challenges import Challenge
+from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.persons import challenges, refuse_challenge, show_code
 from headgate.server.settings import SettingError
 from headgate.store.interface import Store
@@ -117,7 +117,9 @@ class _Watching:
     async def _tell_challenge(self, challenge: Challenge) -> None:
         self._told.add(challenge.id)
         while (code := await show_code(self._store, challenge.id, "terminal", self._by, time.time)) is not None:
-            print_line(f"{_RULE}\n{Notice(challenge, code, same_state(self._state)).text}")
+            kept = await self._store.find(CHALLENGE, challenge.id)  # whose time may be another by now
+            shown = Challenge.read(kept) if kept else challenge
+            print_line(f"{_RULE}\n{Notice(shown, code, same_state(self._state)).text}")
             if not self._asks:
                 return
             or_no = "" if challenge.blocks else " or no"

@@ -48,10 +48,7 @@ class Place:
         except ValueError:
             origin = ""
         if not origin or not (origin.startswith("https:") or (address.is_loopback and _is_here(origin))):
-            raise SettingError(
-                f"--console-url '{url}' must be a URL such as https://console.example.org; "
-                "http is for names of this machine alone"
-            )
+            raise SettingError(f"--console-url '{url}' must be a URL such as https://console.example.org")
         return cls(address, origin)
 
     @property

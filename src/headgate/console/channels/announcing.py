@@ -44,7 +44,8 @@ class Announcer:
 
     async def _catch_up(self) -> None:
         try:
-            waiting = await challenges(self._store, self._clock())
+            now = self._clock()
+            waiting = [one for one in await challenges(self._store, now) if one.is_open(now)]
         except StoreError as error:
             _LOG.warning("nobody was told of what has waited since before to be verified: %s", error)
             return

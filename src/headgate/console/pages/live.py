@@ -68,5 +68,5 @@ class _Watch:
         if head != self._head or now >= self._next_end:
             ends = [grant.expires_at for grant in await waiting(self._console.store, now)]
             ends += [challenge.expires_at for challenge in await challenges(self._console.store, now)]
-            self._head, self._next_end = head, min(ends, default=inf)
+            self._head, self._next_end = head, min((end for end in ends if end > now), default=inf)
         return hashlib.sha256(f"{self._head} {self._next_end}".encode()).hexdigest()[:16]

@@ -141,7 +141,7 @@ class Deciding:
         await self.store.append([self._entry(UNVERIFIED, caller, operation, code="RATE_LIMIT_EXCEEDED", agent=subject)])
         raise AqlError(
             "RATE_LIMIT_EXCEEDED",
-            f"Too many tries have failed: nothing is verified for this agent for {rounded_up(until - now)} seconds",
+            f"Too many tries have failed: nothing is verified for this agent for {rounded_up(until - now):g} seconds",
             {
                 "limit": self.settings.failures_per_minute,
                 "remaining": 0,
