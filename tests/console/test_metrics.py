@@ -199,3 +199,11 @@ async def test_a_batch_of_failures_is_told_by_an_engine_as_one_request(store: St
     await at.ask({"operations": [{"operation": f"no_such_thing_{number}"} for number in range(5)]}, session=Session())
     [minute] = [one for one in at.metrics.minutes() if one.requests]
     assert (minute.requests, minute.errors) == (1, 1)
+
+
+def test_who_has_no_session_is_counted_once_by_the_name_of_its_client() -> None:
+    told = Metrics(Saving(1000, 100))
+    for number in range(5):
+        client = Caller(label="one" if number % 2 else "two")
+        told(events.Received(f"req_{number}", f"sess_{number}", client, None, 1, {}, in_session=False))
+    assert told.sessions == 2

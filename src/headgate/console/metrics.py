@@ -58,7 +58,7 @@ class Metrics:
         match event:
             case events.Received():
                 if len(self._sessions) < _MOST_SESSIONS:
-                    self._sessions.add(event.session_id)
+                    self._sessions.add(event.session_id if event.in_session else f"client {event.caller.label}")
             case events.Validated() if event.operation == INTROSPECT:
                 _remember(self._discovering, event.request_id)
             case events.Decided():

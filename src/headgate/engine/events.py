@@ -37,6 +37,8 @@ class Received(_About):
     endpoint: str | None
     operations: int
     labels: Mapping[str, object]
+    in_session: bool = True
+    """Whether the session is more than this one request."""
 
 
 @dataclass(frozen=True, slots=True)

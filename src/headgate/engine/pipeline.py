@@ -398,7 +398,8 @@ class Engine:
     def _tell_received(self, scope: Scope, operations: int, request: Request | None = None) -> None:
         if self._tell:
             labels = request.metadata if request else {}
-            self._tell(events.Received(*about(scope), scope.endpoint, operations, labels))
+            lasting = scope.session.lasting
+            self._tell(events.Received(*about(scope), scope.endpoint, operations, labels, lasting))
 
 
 def _since(started: float) -> float:

@@ -324,3 +324,24 @@ async def test_an_approved_operation_of_an_agent_runs_once(store: SqlStore) -> N
     assert await found.code("delete_order", ORDER, token=asked) == ""
     assert await found.code("delete_order", ORDER, token=asked) == "TOKEN_ALREADY_USED"
     assert found.done == ["delete 1"]
+
+
+@pytest.mark.parametrize(
+    ("hint", "is_reported"),
+    [
+        ("calling create_note with the text", True),
+        ("find the order, then create_note about it", True),
+        ("explain what create_note does", False),
+        ("read how create_note works", False),
+        ("list orders, and do not call create_note", False),
+        ("read the order without create_note", False),
+        ("look at the order instead of create_note", False),
+        ("list orders rather than create_note", False),
+        ("read the docs of create_note", False),
+    ],
+)
+async def test_a_report_names_the_operation_as_what_will_be_done(store: SqlStore, hint: str, is_reported: bool) -> None:
+    found = Supervised(store, f"{rules('refuse')}risk_tolerance = 'aggressive'\nauto_approve = ['*']\n")
+    await found.start()
+    assert (await found.step(hint))["continue"] is True
+    assert await found.code("create_note", NOTE) == ("" if is_reported else "PERMISSION_DENIED")

@@ -19,7 +19,8 @@ from headgate.safety.loop.settings import Unreported
 __all__ = ["Overseer", "party"]
 
 _NOT_DONE: Final = re.compile(
-    r"\b(?:how|what|why|about|which|whether|not|never|without|avoid|instead of|don'?t)\b[^,;.:]*"
+    r"\b(?:how|what|why|about|which|whether|no|not|cannot|never|without|before|after|avoid|refrain|instead of"
+    r"|rather than|docs? of|(?:can|don|won)'?t)\b[^,;.:]*"
 )
 """What is only spoken of, or will not be done, up to the end of its clause."""
 
