@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.safety.autonomy.lexicon import RULES
-from headgate.safety.autonomy.needs import needs_of
+from headgate.safety.autonomy.lexicon import ANY, RULES
+from headgate.safety.autonomy.needs import Index, needs_of
 from headgate.safety.autonomy.texts import folded
 from tests.support import ROOT
 
@@ -86,12 +86,23 @@ def known_texts() -> list[str]:
 def test_no_rule_misses_anything_by_what_it_needs() -> None:
     texts = known_texts()
     assert len(texts) > 2000
-    missed = [
-        (rule.why, text) for rule in RULES for text in texts if rule.pattern.search(text) and not rule.search(text)
-    ]
-    assert missed == []
+    for text in texts:
+        fitting = ANY.fitting(text)
+        missed = [rule.why for rule in RULES if rule.pattern.search(text) and rule not in fitting]
+        assert missed == [], text
 
 
 def test_every_rule_needs_something() -> None:
     """Else each text is searched for it, and a step takes longer."""
     assert [rule.why for rule in RULES if not rule.needs] == []
+
+
+@given(st.lists(st.lists(st.text("abc", min_size=1, max_size=5), max_size=3), max_size=6), st.text("abcd", max_size=10))
+def test_what_may_fit_a_text_is_found_in_its_order(needs: list[list[str]], text: str) -> None:
+    index = Index(enumerate(needs))
+    found = index.fitting(text)
+    must = [place for place, some in enumerate(needs) if not some or any(one in text for one in some)]
+    assert found == sorted(found)
+    assert set(must) <= set(found)
+    hardly = [place for place, some in enumerate(needs) if some and not any(one[:3] in text for one in some)]
+    assert not set(hardly) & set(found)

@@ -32,6 +32,8 @@ _QUOTES: Final = re.compile(r"\$'([^']*)'|(?<=\w)['\"`]{1,2}(?=\w)|['\"`]{2}|[\\
 _GLUED: Final = re.compile(r"(?<=[\w-])(['\"])([^\s'\"]{1,40})\1")
 """A part of a word in quotes: a shell reads it as if they were not there."""
 _AROUND: Final = re.compile(r"['\"`]")
+_QUOTING: Final = frozenset("\\$'\"`^")
+"""Without one of these signs, there is nothing of all that."""
 _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 """Letters that are never shown, though a machine reads them."""
 
@@ -42,6 +44,7 @@ _CODES: Final = re.compile(r"(?<!\d)(?:\d{2,3}[ \t\n,;]+){4,}\d{2,3}(?!\d)")
 _BETWEEN: Final = re.compile(r"[ \t\n:,;]+")
 _TOKENS: Final = re.compile(r"[^\W_]+")
 _RM: Final = re.compile(r"\brm -\w")
+_GRAVE: Final = frozenset(word for word in GRAVE if len(word) > 3)
 _DEEPEST: Final = 3
 _MOST: Final = 200
 """How deep texts in texts are read, and how many at each depth."""
@@ -62,15 +65,21 @@ def spellings(hint: str) -> tuple[str, ...]:
 
 def respelt(text: str) -> Iterator[str]:
     """The same text in plainer spellings, if it has any."""
-    shown = text.translate(_TAGS)
+    shown = text if text.isascii() else text.translate(_TAGS)
     close = _SPELT_OUT.sub(lambda found: found[0].replace(found[1], ""), shown)
-    plain = _ESCAPED.sub(_letter, close)
+    plain = close if _QUOTING.isdisjoint(close) else _unquoted(close)
+    wide = " ".join(_SPACED_OUT.sub(lambda found: found[0].replace(" ", ""), one) for one in _WIDE.split(shown))
+    has_comments = "/*" in plain or "<!--" in plain
+    apart, joined = (_COMMENTS.sub(" ", plain), _COMMENTS.sub("", plain)) if has_comments else (plain, plain)
+    yield from (one for one in dict.fromkeys((apart, joined, wide, mended(close))) if one != text)
+
+
+def _unquoted(text: str) -> str:
+    """A command as a shell reads it, without escapes, quotes and variables."""
+    plain = _ESCAPED.sub(_letter, text)
     plain = _PRINTED.sub(lambda found: _AROUND.sub("", found[1]), plain)
     plain = _substituted(_SPACES.sub(" ", plain))
-    plain = _QUOTES.sub(lambda found: found[1] or "", _GLUED.sub(r"\2", plain))
-    wide = " ".join(_SPACED_OUT.sub(lambda found: found[0].replace(" ", ""), one) for one in _WIDE.split(shown))
-    made = (_COMMENTS.sub(" ", plain), _COMMENTS.sub("", plain), wide, mended(close))
-    yield from (one for one in dict.fromkeys(made) if one != text)
+    return _QUOTES.sub(lambda found: found[1] or "", _GLUED.sub(r"\2", plain))
 
 
 def _substituted(text: str) -> str:
@@ -154,4 +163,4 @@ def _rotated(text: str) -> str:
 def _is_grave(text: str) -> bool:
     """Whether something is removed or worse: by chance, no text reads so."""
     plain = text.casefold()
-    return _RM.search(plain) is not None or any(len(one) > 3 and one in GRAVE for one in _TOKENS.findall(plain))
+    return not _GRAVE.isdisjoint(_TOKENS.findall(plain)) or _RM.search(plain) is not None

@@ -9,10 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from headgate.safety.autonomy.needs import needs_of
+from headgate.safety.autonomy.needs import Index, needs_of
 from headgate.safety.autonomy.vocabulary import Vocabulary
 
 __all__ = [
+    "ANY",
     "ARTICLES",
     "CAUSING",
     "DETERMINERS",
@@ -90,7 +91,7 @@ class Rule:
     raw: bool = False
     """Whether it counts even in quotes."""
     needs: tuple[str, ...] = ()
-    """Of these one must be in a text, so most texts need not be searched."""
+    """Of these one must be in a text for it to fit."""
 
     @classmethod
     def read(cls, said: Mapping[str, Any]) -> "Rule":
@@ -98,13 +99,6 @@ class Rule:
         pattern = compiled([said])
         always, raw = (said.get(name, False) for name in ("always", "raw"))
         return cls(said["score"], said["why"], pattern, always, raw, needs_of(pattern.pattern))
-
-    def search(self, text: str) -> re.Match[str] | None:
-        """Where it fits."""
-        for needed in self.needs:
-            if needed in text:
-                return self.pattern.search(text)
-        return None if self.needs else self.pattern.search(text)
 
 
 def compiled(said: Iterable[Mapping[str, Any]]) -> re.Pattern[str]:
@@ -201,8 +195,9 @@ LOOKING, WRITING = (re.compile(_COMMANDS["phrases"][name]) for name in ("looking
 RULES: Final = tuple(map(Rule.read, _COMMANDS["rules"]))
 """What tells the risk of an action by itself."""
 
-RAW: Final = tuple(rule for rule in RULES if rule.raw)
-"""Those of them that count even in quotes."""
+ANY: Final = Index((rule, rule.needs) for rule in RULES)
+RAW: Final = Index((rule, rule.needs) for rule in RULES if rule.raw)
+"""All of them, and those that count even in quotes, to be found by what is in a text: few have to be searched for."""
 
 SAFE: Final = compiled(_COMMANDS["safe"])
 """What changes nothing: tests and checks, and commands that only look."""

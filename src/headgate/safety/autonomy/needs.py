@@ -4,9 +4,14 @@ Where it cannot be told, nothing is needed, and the expression itself is asked.
 """
 
 import re
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, Generic, TypeVar
 
-__all__ = ["needs_of"]
+__all__ = ["Index", "needs_of"]
+
+T = TypeVar("T")
+
+_LETTERS: Final = 3
 
 _OPAQUE: Final = frozenset("bBdDsSwWAZ0123456789")
 """Letters that mean something other than themselves after a backslash."""
@@ -20,6 +25,32 @@ def needs_of(expression: str) -> tuple[str, ...]:
     """Texts of which one must stand wherever an expression fits, the shortest first; none if that cannot be told."""
     found = _Reader(expression).alternatives()
     return tuple(sorted(found, key=len))
+
+
+class Index(Generic[T]):
+    """Things with what they need, so that those are found at once that may fit a text: by three letters of it."""
+
+    def __init__(self, things: Iterable[tuple[T, Sequence[str]]]) -> None:
+        self._things: list[T] = []
+        self._always: set[int] = set()
+        self._short: list[tuple[str, int]] = []
+        self._by_letters: dict[str, set[int]] = {}
+        for place, (thing, needs) in enumerate(things):
+            self._things.append(thing)
+            if not needs:
+                self._always.add(place)
+            for need in needs:
+                if len(need) < _LETTERS:
+                    self._short.append((need, place))
+                else:
+                    self._by_letters.setdefault(need[:_LETTERS], set()).add(place)
+
+    def fitting(self, text: str) -> list[T]:
+        """All that may fit, in their order."""
+        places = self._always | {place for need, place in self._short if need in text}
+        letters = {text[at : at + _LETTERS] for at in range(len(text) - _LETTERS + 1)}
+        places.update(*(self._by_letters[three] for three in letters & self._by_letters.keys()))
+        return [self._things[place] for place in sorted(places)]
 
 
 class _Best:

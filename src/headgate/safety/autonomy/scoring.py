@@ -15,6 +15,7 @@ from headgate.safety.autonomy.actions import split, unknown_order
 from headgate.safety.autonomy.executed import executed, tried
 from headgate.safety.autonomy.hidden import as_written, decoded, spellings
 from headgate.safety.autonomy.lexicon import (
+    ANY,
     ARTICLES,
     CAUSING,
     DETERMINERS,
@@ -36,6 +37,7 @@ from headgate.safety.autonomy.lexicon import (
     Rule,
 )
 from headgate.safety.autonomy.mentions import without_assurances, without_mentions, without_quotes
+from headgate.safety.autonomy.needs import Index
 from headgate.safety.autonomy.texts import lined
 
 __all__ = ["score"]
@@ -143,9 +145,9 @@ def _masked(text: str, parts: list["_Part"]) -> str:
     return text if all(part.acts == part.text for part in parts) else " | ".join(part.acts for part in parts)
 
 
-def _by_rules(part: str, rules: tuple[Rule, ...] = RULES) -> Iterator[Risk]:
-    for rule in rules:
-        found = rule.search(part)
+def _by_rules(part: str, rules: Index[Rule] = ANY) -> Iterator[Risk]:
+    for rule in rules.fitting(part):
+        found = rule.pattern.search(part)
         if found:
             yield Risk(rule.score, (f"'{_short(found[0])}': {rule.why}",))
 
@@ -224,7 +226,7 @@ def _said(text: str, kind: Kind) -> _Verb:
 def _safe(text: str) -> re.Match[str] | None:
     """What of a text changes nothing of others, if nothing in it is a sentence that says otherwise."""
     safe = SAFE.match(text) or LOCAL.match(text)
-    if safe is None or any(rule.search(safe[0]) for rule in RULES if rule.always):
+    if safe is None or any(rule.pattern.search(safe[0]) for rule in RULES if rule.always):
         return None
     words = (WORDS.get(one) for one in _SENTENCE.findall(without_quotes(safe[0])))
     return None if any(sense is not None and sense.kind.score >= _UNKNOWN for sense in words) else safe

@@ -25,7 +25,8 @@ _LONG: Final = frozenset(word for word in _PARTED if len(word) >= _SHORTEST and 
 _LONGEST: Final = max(map(len, _LONG)) + 1
 """Longer words are none of these with a letter too many."""
 _BEGUN: Final = frozenset(word[:end] for word in _PARTED for end in range(1, len(word)))
-"""What such a word may begin with, if it is in parts."""
+_IN_PARTS: Final = _BEGUN | _PARTED
+"""What such a word may begin with, and what its first two parts may be together."""
 
 
 def _shape(word: str) -> tuple[str, str]:
@@ -41,6 +42,9 @@ def mended(text: str) -> str:
     """A text with grave words as they should be written."""
     found = [*_TOKENS.finditer(text)]
     tokens = [one[0].casefold() for one in found]
+    in_parts = any(first + second in _IN_PARTS for first, second in pairwise(tokens))
+    if not in_parts and not any(_is_slip(one) for one in tokens if len(one) <= _LONGEST):
+        return text
     made, kept, at = [], 0, 0
     while at < len(found):
         count, word = _grave_from(found, tokens, at)
@@ -70,6 +74,11 @@ def _are_close(words: list[re.Match[str]]) -> bool:
 
 
 @lru_cache(maxsize=4096)
+def _is_slip(token: str) -> bool:
+    is_right = len(token) < _SHORTEST - 1 or token in WORDS or token in UNLIKE
+    return not is_right and _unslipped(token) != ""
+
+
 def _unslipped(token: str) -> str:
     return (
         _SCRAMBLED.get(_shape(token))
