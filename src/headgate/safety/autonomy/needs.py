@@ -5,6 +5,7 @@ Where it cannot be told, nothing is needed, and the expression itself is asked.
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final, Generic, TypeVar
 
 __all__ = ["Index", "needs_of"]
@@ -34,22 +35,20 @@ class Index(Generic[T]):
         self._things: list[T] = []
         self._always: set[int] = set()
         self._short: list[tuple[str, int]] = []
-        self._by_letters: dict[str, set[int]] = {}
+        self._by_letters: dict[str, list[tuple[str, int]]] = {}
         for place, (thing, needs) in enumerate(things):
             self._things.append(thing)
             if not needs:
                 self._always.add(place)
             for need in needs:
-                if len(need) < _LETTERS:
-                    self._short.append((need, place))
-                else:
-                    self._by_letters.setdefault(need[:_LETTERS], set()).add(place)
+                kept = self._short if len(need) < _LETTERS else self._by_letters.setdefault(need[:_LETTERS], [])
+                kept.append((need, place))
 
     def fitting(self, text: str) -> list[T]:
-        """All that may fit, in their order."""
-        places = self._always | {place for need, place in self._short if need in text}
+        """All for which something that they need is in a text, or that need nothing, in their order."""
         letters = {text[at : at + _LETTERS] for at in range(len(text) - _LETTERS + 1)}
-        places.update(*(self._by_letters[three] for three in letters & self._by_letters.keys()))
+        likely = chain(self._short, *(self._by_letters[three] for three in letters & self._by_letters.keys()))
+        places = self._always.union(place for need, place in likely if need in text)
         return [self._things[place] for place in sorted(places)]
 
 
