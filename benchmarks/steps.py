@@ -31,6 +31,8 @@ _MOST_MICROSECONDS: Final = 1000.0
 _CALLS: Final = 50
 _ROUNDS_A_SECOND: Final = 6
 _AT_ONCE: Final = 16
+_APART: Final = 33
+"""How far agents are apart in what they do, so that none reports what another has just reported."""
 _STEPS_BEFORE: Final = 30
 _POLICY: Final = {"autonomy": {"mode": "enforcing", "start": "free", "max_autonomous_steps": 1_000_000}}
 
@@ -84,11 +86,11 @@ def _adapter() -> Adapter:
 class _Agent:
     """One agent at work in a session of its own."""
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    def __init__(self, engine: Engine, number: int) -> None:
         self._engine = engine
-        self._name = name
+        self._name = f"bot {number}"
         self._session = Session()
-        self._hints = _hints()
+        self._hints = itertools.islice(_hints(), number * _APART, None)
 
     async def start(self) -> "_Agent":
         """Begin, with some steps behind it."""
@@ -174,7 +176,7 @@ async def _served(url: str) -> AsyncIterator[dict[str, AsyncCall]]:
     supervised = Settings.of(policy=_POLICY).engine(adapter, store)
     audited = Settings.of(policy={"audit": {"operations": "all"}}).engine(adapter, store)
     try:
-        agent = await _Agent(supervised, "bot").start()
+        agent = await _Agent(supervised, 0).start()
         calls: dict[str, AsyncCall] = {
             _STEP: agent.step,
             _EVALUATED: _evaluated(),
@@ -196,7 +198,7 @@ async def _crowd(url: str) -> AsyncIterator[AsyncCall]:
     store = open_store(url)
     try:
         engine = Settings.of(policy=_POLICY).engine(_adapter(), store)
-        agents = [await _Agent(engine, f"one of many {number}").start() for number in range(_AT_ONCE)]
+        agents = [await _Agent(engine, 1 + number).start() for number in range(_AT_ONCE)]
         yield lambda: asyncio.gather(*(agent.step() for agent in agents))
     finally:
         await store.close()
@@ -248,7 +250,7 @@ class _ByHand:
 
 
 async def _by_hand(store: Store, path: Path) -> _ByHand:
-    kept = await store.find(AGENT, agent_key("bot"))
+    kept = await store.find(AGENT, agent_key("bot 0"))
     if kept is None:
         raise RuntimeError("the agent is not kept")
     last = [row async for row in store.rows()][-1]

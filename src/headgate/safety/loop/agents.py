@@ -155,8 +155,8 @@ class Execution:
     @property
     def history(self) -> History:
         """What the evaluation looks back at: what it has weighed. Who asks whether to wait still repeats nothing."""
-        weighed = (step for step in self.log if step[_SCORE] is not None)
-        return History(self.taken, tuple(PastStep(step[_DIGEST], step[_SCORE]) for step in weighed))
+        weighed = [PastStep(step[_DIGEST], step[_SCORE]) for step in self.log if step[_SCORE] is not None]
+        return History(self.taken, tuple(weighed))
 
     def value(self) -> dict[str, object]:
         """The execution as JSON, which is written with every step and so by hand."""
