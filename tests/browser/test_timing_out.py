@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.asking import POLICY, RISKY, ask, blocked, report, start
+from tests.browser.asking import GRAVE, POLICY, RISKY, ask, report, start
 from tests.browser.axe import complaints, install
 from tests.browser.clocks import Clock
 from tests.browser.conftest import CALLERS, MARKET, Desks
@@ -61,7 +61,8 @@ async def test_what_nobody_approves_in_time_is_refused_on_every_open_page(
         waits = await ask(agent, "create", "create_notice", text="Soon")
         await start(other, "slow")
         assert (await report(other, "slow", RISKY))["continue"] is False
-        await blocked(third, "halted")
+        await start(third, "halted")
+        assert (await report(third, "halted", GRAVE))["continue"] is False
         await call.go(f"/approvals/{waits}")
         await late.go(f"/approvals/{waits}")
         await step.go("/approvals")
@@ -85,7 +86,7 @@ async def test_what_nobody_approves_in_time_is_refused_on_every_open_page(
         await expect(code.page.locator("#state")).to_contain_text("expired")
         await expect(code.page.get_by_role("button", name="Show a code")).to_be_hidden()
         await expect(all_of_them.page.locator("#waits")).to_contain_text("Nothing waits.")
-        await expect(all_of_them.page.get_by_role("status")).to_have_text("Agents 1 waiting.")
+        await expect(all_of_them.page.get_by_role("status")).to_have_text("Nothing waits any more.")
         await expect(all_of_them.page).to_have_title("Overview · headgate")
 
         await late.press("Approve")
