@@ -1,5 +1,6 @@
 """Where the console is: the one URL under which browsers reach it, and a real socket that ends as it should."""
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -163,4 +164,5 @@ async def test_what_ends_before_it_has_begun_ends_quietly(store: Store) -> None:
         with anyio.CancelScope() as scope:
             scope.cancel()
             await run_console(at.console, at.place, sock)
+        assert not asyncio.get_running_loop().remove_reader(sock), "nothing watches a socket that will be closed"
     assert at.console.closing.is_set()

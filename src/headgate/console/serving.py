@@ -1,5 +1,6 @@
 """The console on a socket, beside whatever else the process serves."""
 
+import asyncio
 import re
 import socket
 from collections.abc import Iterator
@@ -117,3 +118,5 @@ async def run_console(console: Console, place: Place, sock: socket.socket, provi
         if web.started:
             with anyio.CancelScope(shield=True):
                 await web.shutdown(sockets=[sock])
+        else:  # uvicorn may have begun to listen; the loop must not go on to watch a socket that will be closed
+            asyncio.get_running_loop().remove_reader(sock)

@@ -19,7 +19,6 @@ UNREADABLE: Final = "unreadable"
 """The event of an entry that stands for a row which somebody has made unreadable; its digest never matches."""
 
 _FIELDS: Final = tuple(field.name for field in fields_of(Entry))
-_PLAIN: Final = frozenset((str, int, float, bool))
 
 _LOWEST: Final = -(2**63)
 _HIGHEST: Final = 2**63 - 1
@@ -38,26 +37,21 @@ _CUT: Final = "DELETE FROM headgate.audit_rows WHERE number <= :through"
 
 
 def settled(entries: Sequence[Entry]) -> list[tuple[Entry, str]]:
-    """Each entry with its text, from which just that text is made again when it is read."""
-    return [(entry, _text(entry)) for entry in entries]
+    """Each entry just as it will be read again, with its text."""
+    return [_settled(entry) for entry in entries]
 
 
-def _text(entry: Entry) -> str:
+def _settled(entry: Entry) -> tuple[Entry, str]:
     given = {name: getattr(entry, name) for name in _FIELDS}
     try:
         text = canonical(given).decode()
-        # Only what is not JSON of itself, such as a key that is a number, may be spelt differently when read again.
-        return text if _has_plain_keys(given) else canonical(json.loads(text)).decode()
+        fields = json.loads(text)
+        if fields != given:
+            # Only what is not JSON of itself, such as a key that is a number, may be spelt differently when read again.
+            text = canonical(fields).decode()
     except (TypeError, ValueError, RecursionError) as error:
         raise Unkeepable(f"An entry of the audit is not JSON: {error}") from None
-
-
-def _has_plain_keys(value: object) -> bool:
-    if type(value) is dict:
-        return all(type(key) is str for key in value) and all(map(_has_plain_keys, value.values()))
-    if type(value) is list or type(value) is tuple:
-        return all(map(_has_plain_keys, value))
-    return value is None or type(value) in _PLAIN
+    return Entry(**fields), text
 
 
 def append(transaction: Transaction, entries: Sequence[tuple[Entry, str]], key: bytes) -> None:

@@ -13,6 +13,7 @@ _MEANS: Final = "".join(
 )
 _QUOTED: Final = re.compile(rf"{_MEANS}(?:\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^']*'(?!\w))")
 """What is quoted, and is not the means by which something is done."""
+_QUOTES: Final = frozenset("\"'“«")
 _TICKED: Final = re.compile(rf"{_MEANS}`[^`]*`")
 _BEGINS: Final = (
     "how|what|why|about|titled|entitled|named|which|where|when|sobre|como|uber|wie|warum|comment|pourquoi|whether"
@@ -50,13 +51,13 @@ def without_mentions(action: str, verb: str) -> str:
     ``verb`` is the word for looking.
     """
     plain = without_quotes(_READ_ONLY.sub(" ", action))
-    plain = _NAMED.sub(" … ", plain if verb in SHELL else _TICKED.sub(" … ", plain))
+    plain = _NAMED.sub(" … ", plain if verb in SHELL or "`" not in plain else _TICKED.sub(" … ", plain))
     return (_TRIED if verb in TRYING else _SPOKEN_OF).sub(" … ", plain)
 
 
 def without_quotes(text: str) -> str:
     """A text without what it quotes."""
-    return _QUOTED.sub(" … ", text)
+    return text if _QUOTES.isdisjoint(text) else _QUOTED.sub(" … ", text)
 
 
 def without_assurances(text: str) -> str:

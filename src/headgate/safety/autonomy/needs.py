@@ -13,6 +13,8 @@ __all__ = ["Index", "needs_of"]
 T = TypeVar("T")
 
 _LETTERS: Final = 3
+_FEW: Final = 30
+"""So few are tried one after the other."""
 
 _OPAQUE: Final = frozenset("bBdDsSwWAZ0123456789")
 """Letters that mean something other than themselves after a backslash."""
@@ -46,10 +48,14 @@ class Index(Generic[T]):
 
     def fitting(self, text: str) -> list[T]:
         """All for which something that they need is in a text, or that need nothing, in their order."""
-        letters = {text[at : at + _LETTERS] for at in range(len(text) - _LETTERS + 1)}
-        likely = chain(self._short, *(self._by_letters[three] for three in letters & self._by_letters.keys()))
+        likely = chain(self._short, *(self._by_letters[three] for three in self._letters_in(text)))
         places = self._always.union(place for need, place in likely if need in text)
         return [self._things[place] for place in sorted(places)]
+
+    def _letters_in(self, text: str) -> Iterable[str]:
+        if len(self._by_letters) <= _FEW:
+            return self._by_letters
+        return self._by_letters.keys() & {text[at : at + _LETTERS] for at in range(len(text) - _LETTERS + 1)}
 
 
 class _Best:
