@@ -168,8 +168,7 @@ def mariadb_server() -> Iterator[Server]:
 def _mariadbd(folder: Path) -> Iterator[Path]:
     socket = folder / "socket"
     common = ["--no-defaults", f"--datadir={folder / 'data'}", f"--user={getuser()}"]
-    install = [_program("mariadb-install-db"), *common, "--skip-test-db", "--auth-root-authentication-method=normal"]
-    subprocess.run(install, check=True, capture_output=True)
+    _install([_program("mariadb-install-db"), *common, "--skip-test-db", "--auth-root-authentication-method=normal"])
     serve = [_program("mariadbd"), *common, f"--socket={socket}", "--skip-networking", *_HASTY_MARIADB]
     language = ["--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci"]
     with subprocess.Popen([*serve, *language], stderr=subprocess.PIPE, text=True) as process:
@@ -178,6 +177,15 @@ def _mariadbd(folder: Path) -> Iterator[Path]:
             yield socket
         finally:
             process.send_signal(signal.SIGTERM)
+
+
+def _install(command: list[str]) -> None:
+    """Make an empty MariaDB. The program has been seen to fail once and to succeed at once when asked again."""
+    for _ in range(3):
+        ended = subprocess.run(command, check=False, capture_output=True, text=True)
+        if ended.returncode == 0:
+            return
+    raise RuntimeError(f"MariaDB cannot be installed:\n{ended.stdout}{ended.stderr}")
 
 
 def _wait_until_ready(process: subprocess.Popen[str]) -> None:
