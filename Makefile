@@ -4,6 +4,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 ADDRESS ?= 127.0.0.1:8765
 CONSOLE ?= 127.0.0.1:8787
+# A test that hangs ends the run after five minutes and shows where; so does a process that dies, which xdist waits for.
+NO_WAITING := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true --max-worker-restart=0
 
 .PHONY: demo test lint types unit million hundred-thousand redemptions killings separation hostile screenshots bench lock clean
 
@@ -20,7 +22,7 @@ types: $(VENV)/.developing
 	$(BIN)/mypy
 
 unit: $(VENV)/.developing
-	$(BIN)/pytest --numprocesses=2 --dist=loadgroup --cov --cov-report=term-missing:skip-covered
+	$(BIN)/pytest --numprocesses=2 --dist=loadgroup $(NO_WAITING) --cov --cov-report=term-missing:skip-covered
 
 million: $(VENV)/.developing  ## the property test with 1,000,000 requests
 	HEADGATE_CASES=1000000 $(BIN)/pytest tests/engine/test_properties.py -k as_many_requests -s
