@@ -17,7 +17,12 @@ def found_in(hint: str, patterns: Iterable[str]) -> str | None:
     It may begin and end with any word of the hint: "calling drop_table" is no way around ``drop_*``.
     """
     texts = _texts(hint)
-    return next((one for one in patterns if any(glob.is_in(text) for glob in _globs(one) for text in texts)), None)
+    for one in patterns:
+        for glob in _globs(one):
+            for text in texts:
+                if glob.is_in(text):
+                    return one
+    return None
 
 
 def is_all(hint: str, patterns: Iterable[str]) -> str | None:
@@ -71,9 +76,20 @@ class _Glob:
     """A pattern in pieces. Of each, the first place that fits will do: a star takes whatever comes before the next."""
 
     pieces: tuple[_Piece, ...]
+    needs: tuple[str, ...]
+    """What must be in a text as it stands, wherever: most texts lack it, and need no closer look."""
+
+    @classmethod
+    def of(cls, pattern: str) -> "_Glob":
+        pieces = pattern.split("*")
+        literal = (part for piece in pieces for part in piece.split("?") if part)
+        return cls(tuple(map(_Piece, pieces)), tuple(sorted(literal, key=len, reverse=True)))
 
     def is_in(self, text: str) -> bool:
         """Whether it fits a stretch of a text that begins and ends where words do; a star or ``?`` takes any rest."""
+        for need in self.needs:
+            if need not in text:
+                return False
         place, last = 0, len(self.pieces) - 1
         for number, piece in enumerate(self.pieces):
             ends = place + len(piece.text)
@@ -108,7 +124,7 @@ class _Glob:
 def _globs(pattern: str) -> tuple[_Glob, ...]:
     """A pattern in each way in which the same letters of a hint are read; in none if nothing of it shows."""
     texts = dict.fromkeys(text for text in (folded(pattern), skeleton(pattern)) if text)
-    return tuple(_Glob(tuple(map(_Piece, text.split("*")))) for text in texts)
+    return tuple(map(_Glob.of, texts))
 
 
 def _fits(piece: str, text: str) -> bool:

@@ -236,7 +236,7 @@ def _verbs(text: str) -> tuple[_Verb, ...]:
     """The words that say what is done, in their order."""
     found = [*_TOKENS.finditer(text)]
     tokens = [one[0] for one in found]
-    verbs = [*_english(text, found)]
+    verbs = [*_english(text, found, tokens)]
     foreign = [*FOREIGN.found(text, tokens)]
     if foreign:
         starts = [one.start() for one, token in zip(found, tokens, strict=True) if token not in FILLERS]
@@ -246,20 +246,21 @@ def _verbs(text: str) -> tuple[_Verb, ...]:
     return tuple(sorted(verbs, key=lambda verb: verb.at))
 
 
-def _english(text: str, found: list[re.Match[str]]) -> Iterator[_Verb]:
-    place, first = 0, ""
-    for index, match in enumerate(found):
-        token, before = match[0], found[index - 1][0] if index else ""
-        after = found[index + 1][0] if index + 1 < len(found) else ""
+def _english(text: str, found: list[re.Match[str]], tokens: list[str]) -> Iterator[_Verb]:
+    place, first, before = 0, "", ""
+    for index, token in enumerate(tokens):
         sense = WORDS.get(token)
         if sense is not None and (sense.form is not Form.FIRST or (not first and place < 2) or before in LEADS):
+            match, is_last = found[index], index == len(tokens) - 1
+            after = "" if is_last else tokens[index + 1]
             is_noun = first != "" and before not in LEADS and _is_noun(text, match, before, after)
-            ends = index == len(found) - 1 and first in CAUSING
+            ends = is_last and first in CAUSING
             told = is_noun or (sense.form is Form.TOLD and not ends)
             leads = place == 0 or before in LEADS or text[max(0, match.start() - 1)] == "."
             yield _Verb(sense.kind, told=told, at=match.start(), place=place, word=token, leads=leads)
             first = first or token
         place += not (token in FILLERS or token.endswith("ly"))
+        before = token
 
 
 def _is_noun(text: str, match: re.Match[str], before: str, after: str) -> bool:
