@@ -56,6 +56,14 @@ def test_one_of_these_must_be_there(expression: str, expected: set[str]) -> None
     assert set(needs_of(expression)) == expected
 
 
+@pytest.mark.parametrize(
+    "expression", [r"a\nbc", r"rm\t-rf", r"\x41bcd", "(?P<x>abc)d", "(?i:abc)", "(?i)abc", "(?#abc)d", "(?P=x)"]
+)
+def test_what_it_cannot_read_is_refused_and_not_guessed(expression: str) -> None:
+    with pytest.raises(ValueError, match="cannot be read here"):
+        needs_of(expression)
+
+
 PIECES = st.recursive(
     st.sampled_from(["a", "b", "ab", "c", r"\b", r"\w", ".", "[ab]", "[^a]", r"\.", "(?!a)", "(?<!b)", "(?=c)"]),
     lambda inner: st.one_of(
@@ -97,8 +105,11 @@ def test_every_rule_needs_something() -> None:
     assert [rule.why for rule in RULES if not rule.needs] == []
 
 
+OTHERS = [[f"{number:03d}"] for number in range(40)]
+
+
 @given(st.lists(st.lists(st.text("abc", min_size=1, max_size=5), max_size=3), max_size=6), st.text("abcd", max_size=10))
 def test_what_may_fit_a_text_is_found_in_its_order(needs: list[list[str]], text: str) -> None:
-    index = Index(enumerate(needs))
     expected = [place for place, some in enumerate(needs) if not some or any(one in text for one in some)]
-    assert index.fitting(text) == expected
+    assert Index(enumerate(needs)).fitting(text) == expected
+    assert Index(enumerate([*needs, *OTHERS])).fitting(text) == expected, "among so many that letters are looked up"

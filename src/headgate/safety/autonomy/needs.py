@@ -1,6 +1,6 @@
 """What must stand in a text for an expression to find anything in it. To look for that is much quicker.
 
-Where it cannot be told, nothing is needed, and the expression itself is asked.
+Where it cannot be told, nothing is needed, and the expression itself is asked; what cannot be read is refused.
 """
 
 import re
@@ -17,11 +17,10 @@ _FEW: Final = 30
 """So few are tried one after the other."""
 
 _OPAQUE: Final = frozenset("bBdDsSwWAZ0123456789")
-"""Letters that mean something other than themselves after a backslash."""
+"""Letters that mean something other than themselves after a backslash, and stand for no text of their own."""
 _TIMES: Final = re.compile(r"(?:([*+?])|\{(\d*)(,?)\d*\})[?+]?")
 _CLASS: Final = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
-_GROUP: Final = re.compile(r"\((?:\?[:>])?")
+_GROUP: Final = re.compile(r"\((?:(?P<around>\?<?[=!])|\?[:>]|(?!\?))")
 
 
 def needs_of(expression: str) -> tuple[str, ...]:
@@ -107,7 +106,7 @@ class _Reader:
         text, at = self._text, self._at
         if text[at] == "\\":
             self._at += 2
-            return ("" if text[at + 1] in _OPAQUE else text[at + 1]), frozenset()
+            return self._escaped(text[at + 1]), frozenset()
         if found := _CLASS.match(text, at):
             self._at = found.end()
             return "", frozenset()
@@ -116,13 +115,23 @@ class _Reader:
         self._at += 1
         return ("" if text[at] in ".^$" else text[at]), frozenset()
 
+    def _escaped(self, letter: str) -> str:
+        if letter.isalnum() and letter not in _OPAQUE:
+            raise self._not_known(f"\\{letter}")
+        return "" if letter in _OPAQUE else letter
+
+    def _not_known(self, what: str) -> ValueError:
+        """A mistake of whoever writes a rule: to guess would be to miss what it is there to find."""
+        return ValueError(f"'{what}' in '{self._text}' cannot be read here: write it otherwise")
+
     def _group(self) -> frozenset[str]:
-        around = next((one for one in _AROUND if self._text.startswith(one, self._at)), None)
         found = _GROUP.match(self._text, self._at)
-        self._at += len(around) if around else len(found[0]) if found else 1
+        if found is None:
+            raise self._not_known(self._text[self._at : self._at + 3])
+        self._at = found.end()
         texts = self.alternatives()
         self._at += 1
-        return frozenset() if around else texts
+        return frozenset() if found["around"] else texts
 
     def _times(self) -> tuple[bool, bool]:
         """Whether what stands before must be there, and whether it is there exactly once."""

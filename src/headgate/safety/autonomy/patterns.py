@@ -76,19 +76,19 @@ class _Glob:
     """A pattern in pieces. Of each, the first place that fits will do: a star takes whatever comes before the next."""
 
     pieces: tuple[_Piece, ...]
-    needs: tuple[str, ...]
-    """What must be in a text as it stands, wherever: most texts lack it, and need no closer look."""
+    literals: tuple[str, ...]
+    """What must all be in a text as they stand, wherever: most texts lack one, and need no closer look."""
 
     @classmethod
     def of(cls, pattern: str) -> "_Glob":
         pieces = pattern.split("*")
-        literal = (part for piece in pieces for part in piece.split("?") if part)
-        return cls(tuple(map(_Piece, pieces)), tuple(sorted(literal, key=len, reverse=True)))
+        literals = (part for piece in pieces for part in piece.split("?") if part)
+        return cls(tuple(map(_Piece, pieces)), tuple(sorted(literals, key=len, reverse=True)))
 
     def is_in(self, text: str) -> bool:
         """Whether it fits a stretch of a text that begins and ends where words do; a star or ``?`` takes any rest."""
-        for need in self.needs:
-            if need not in text:
+        for literal in self.literals:
+            if literal not in text:
                 return False
         place, last = 0, len(self.pieces) - 1
         for number, piece in enumerate(self.pieces):

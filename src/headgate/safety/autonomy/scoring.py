@@ -116,8 +116,8 @@ def _read(text: str, depth: int = 0) -> _Read:
     text = without_assurances(text)
     parts = [_Part(one) for one in split(text)]
     whole = _masked(text, parts)
-    by_rules = [*_by_rules(whole), *_by_rules(text, RAW)]
-    if by_rules:  # else nothing in a part of it is found either
+    by_rules = [*_by_rules(whole), *(_by_rules(text, RAW) if whole != text else ())]
+    if len(parts) > 1:  # some rules hold only where an action begins
         by_rules += [risk for part in parts for risk in _by_rules(part.acts)]
     begins = any(part.begins for part in parts)
     by_words = [_by_words(part, begins=begins) for part in parts]

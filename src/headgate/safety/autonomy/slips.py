@@ -43,7 +43,7 @@ def mended(text: str) -> str:
     found = [*_TOKENS.finditer(text)]
     tokens = [one[0].casefold() for one in found]
     in_parts = any(first + second in _IN_PARTS for first, second in pairwise(tokens))
-    if not in_parts and not any(_is_slip(one) for one in tokens if len(one) <= _LONGEST):
+    if not in_parts and not any(map(_unslipped, tokens)):
         return text
     made, kept, at = [], 0, 0
     while at < len(found):
@@ -64,22 +64,22 @@ def _grave_from(found: list[re.Match[str]], tokens: list[str], at: int) -> tuple
         is_phrase = count == 2 and parts[1] in _NO_PART
         if joined in _PARTED and not is_phrase and _are_close(found[at : at + count]):
             return count, joined
-    token = tokens[at]
-    is_right = not _SHORTEST - 1 <= len(token) <= _LONGEST or token in WORDS or token in UNLIKE
-    return 1, "" if is_right else _unslipped(token)
+    return 1, _unslipped(tokens[at])
 
 
 def _are_close(words: list[re.Match[str]]) -> bool:
     return all(second.start() - first.end() == 1 for first, second in pairwise(words))
 
 
-@lru_cache(maxsize=4096)
-def _is_slip(token: str) -> bool:
-    is_right = len(token) < _SHORTEST - 1 or token in WORDS or token in UNLIKE
-    return not is_right and _unslipped(token) != ""
-
-
 def _unslipped(token: str) -> str:
+    """The grave word that a word is with a slip in it; nothing if it is none."""
+    return _meant(token) if _SHORTEST - 1 <= len(token) <= _LONGEST else ""
+
+
+@lru_cache(maxsize=4096)
+def _meant(token: str) -> str:
+    if token in WORDS or token in UNLIKE:
+        return ""
     return (
         _SCRAMBLED.get(_shape(token))
         or _SHORTENED.get(token)
