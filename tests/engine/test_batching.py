@@ -447,6 +447,26 @@ async def test_an_answer_that_is_too_large_says_how_to_ask_for_less() -> None:
     assert "ran" not in envelope["error"]["message"]
 
 
+async def test_a_failure_that_does_not_fit_into_a_batch_keeps_its_code_and_is_not_said_to_have_run() -> None:
+    adapter = Adapter("x")
+
+    @adapter.read
+    async def get_thing() -> str:
+        """Get a thing."""
+        raise AqlError("CONFLICT_REFERENCED", "It is in use", {"by": "x" * (MB // 2)})
+
+    batch = {"operations": [{"operation": "get_thing"}] * 3}
+    size, envelope = await sized(Engine(adapter, SMALL), batch)
+    assert size <= MB
+    first, *others = [item["result"]["error"] for item in envelope["results"]]
+    assert first["message"] == "It is in use"
+    for error in others:
+        assert error == {
+            "code": "CONFLICT_REFERENCED",
+            "message": "The rest of this error did not fit: send fewer operations in a batch",
+        }
+
+
 async def test_the_results_of_a_batch_never_exceed_the_limit_together() -> None:
     engine = library(options=SMALL)
     for sizes in ([MB // 2, MB // 3, MB // 3, 10], [MB * 2, 10], [MB - 4000, 4000, 10], [MB // 10] * 12):

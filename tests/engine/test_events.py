@@ -39,6 +39,11 @@ class Told:
                 raise KeyError(user)
             return user
 
+        @adapter.delete
+        async def delete_logins(dry_run: bool = False) -> dict[str, object]:
+            """Delete all of them."""
+            return {"dry_run": dry_run, "affected": 7}
+
         guard = gatekeeper(adapter, store, policy) if store else None
         self.engine = Engine(adapter, gatekeeper=guard, listeners=[self.events.append])
 
@@ -184,3 +189,9 @@ async def test_without_listeners_the_answer_is_the_same() -> None:
     assert (await quiet.call(login("ada"))).text == '{"success":true,"data":"ada"}'
     assert '"code":"INTERNAL_ERROR"' in (await quiet.call(login("broken"))).text
     assert '"code":"NOT_FOUND_RESOURCE"' in (await quiet.call(login("nobody"))).text
+
+
+async def test_a_call_that_is_only_tried_for_a_rule_is_not_told_as_one_that_ran(store: SqlStore) -> None:
+    many = '[[rule]]\nname = "many"\noperations = "delete_logins"\naffected_rows = { gt = 5 }\ndecision = "deny"\n'
+    told = Told(store, many)
+    assert await told.by({"operation": "delete_logins"}) == ["Received", "Validated", "Decided", "Refused", "Answered"]

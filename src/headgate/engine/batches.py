@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 import orjson
 
+from headgate.engine.gating import ROLLED_BACK
 from headgate.engine.stages import Encoded
 from headgate.protocol.errors import AqlError, ErrorDetail
 from headgate.protocol.inspection import too_large
@@ -29,7 +30,7 @@ async def run_batch(batch: Batch, perform: Perform, limits: Limits, *, skip: boo
     An operation that must be confirmed first halts the batch, or with ``skip`` is passed over (Operations 7.5).
     """
     items: list[BatchItem] = []
-    room = limits.max_response_size - LARGEST_BRIEF_ITEM * (len(batch.items) + 1)
+    room = _room(batch, limits)
     for index, raw in enumerate(batch.items):
         encoded = await perform(raw)
         waits = encoded.code == _CONFIRMATION
@@ -37,7 +38,7 @@ async def run_batch(batch: Batch, perform: Perform, limits: Limits, *, skip: boo
             pending = _pending(index + 1, batch, limits, room - len(encoded.raw))
             return BatchSuccess(tuple(items), _item(index, raw, encoded), tuple(pending))
         if len(encoded.raw) > room:
-            encoded = _no_room(len(encoded.raw), limits)
+            encoded = _brief(encoded, limits)
         else:
             room -= len(encoded.raw)
         items.append(_item(index, raw, encoded, waits=waits))
@@ -49,7 +50,7 @@ def not_begun(batch: Batch, waiting: Mapping[int, Encoded], limits: Limits) -> B
 
     Each of those gets its own token, so that the batch can be sent again with all of them.
     """
-    room = limits.max_response_size - LARGEST_BRIEF_ITEM * (len(batch.items) + 1)
+    room = _room(batch, limits)
     stopped = _Stopped(min(waiting), waiting[min(waiting)], begun=False)
     items = []
     for index, raw in enumerate(batch.items):
@@ -66,7 +67,7 @@ async def run_together(
         async with transaction:
             done = await run_batch(batch, _Strict(perform), limits)
     except _Stopped as stopped:
-        room = limits.max_response_size - LARGEST_BRIEF_ITEM * (len(batch.items) + 1)
+        room = _room(batch, limits)
         items = [_item(index, raw, stopped.of(index, room, limits)) for index, raw in enumerate(batch.items)]
         return BatchSuccess(tuple(items))
     return done
@@ -83,12 +84,11 @@ class _Stopped(Exception):
     def of(self, index: int, room: int, limits: Limits) -> Encoded:
         """What is answered for one of the operations, within the room that there is."""
         if index == self._index:
-            size = len(self._encoded.raw)
-            return self._encoded if size <= room else _no_room(size, limits)
+            return self._encoded if len(self._encoded.raw) <= room else _brief(self._encoded, limits)
         happened = "undone" if self._begun and index < self._index else "not begun"
         why = "must be confirmed first" if self._encoded.code == _CONFIRMATION else "failed"
         error = ErrorDetail(
-            "CONFLICT_ROLLED_BACK",
+            ROLLED_BACK,
             f"The operation was {happened}, since operation {self._index} of the same transaction {why}",
             {"failed_index": self._index},
         )
@@ -134,7 +134,16 @@ def _params(raw: object, limits: Limits) -> Mapping[str, object]:
         return {}
 
 
-def _no_room(size: int, limits: Limits) -> Encoded:
-    hint = " for the whole batch: the operation ran, its answer did not fit; send fewer operations in a batch"
-    error = too_large("max_response_size", limits.max_response_size, size, hint).error
+def _room(batch: Batch, limits: Limits) -> int:
+    """How much the answers may take, with a few words for each that does not fit."""
+    return limits.max_response_size - LARGEST_BRIEF_ITEM * (len(batch.items) + 1)
+
+
+def _brief(encoded: Encoded, limits: Limits) -> Encoded:
+    """What is said of an operation whose answer does not fit: that it ran, or by its code why it did not."""
+    if encoded.code is not None:
+        error = ErrorDetail(encoded.code, "The rest of this error did not fit: send fewer operations in a batch")
+    else:
+        hint = " for the whole batch: the operation ran, its answer did not fit; send fewer operations in a batch"
+        error = too_large("max_response_size", limits.max_response_size, len(encoded.raw), hint).error
     return Encoded(orjson.dumps(Failure(error).wire()), error.code)

@@ -1,7 +1,8 @@
 """How the pipeline asks the gatekeeper: what it takes out of a request for it, and what it tells afterwards."""
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 import anyio
@@ -11,7 +12,9 @@ from headgate.adapter.introspection import CONFIRMATION_TOKEN
 from headgate.adapter.masking import masked
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.engine.encoding import encode_if_possible
-from headgate.engine.stages import NO_CONTROLS, Call, Controls, Scope
+from headgate.engine.interruptions import is_interruption
+from headgate.engine.stages import NO_CONTROLS, Call, Controls, Encoded, Scope
+from headgate.engine.telling import ms_since
 from headgate.protocol.errors import AqlError, ErrorDetail
 from headgate.protocol.requests import Request, json_type
 from headgate.safety.asks import Ask
@@ -20,14 +23,13 @@ from headgate.safety.grants import Purpose
 
 __all__ = [
     "CONFIRMATION",
-    "INTERRUPTED",
     "QUOTA",
     "ROLLED_BACK",
     "ask_of",
     "converted",
     "place_of",
     "respect",
-    "settle",
+    "settled",
     "take_controls",
     "what_would_happen",
 ]
@@ -39,7 +41,7 @@ CONFIRMATION: Final = "_confirmation"
 QUOTA: Final = "_quota_continue"
 """Where a token to go on beyond a quota stands."""
 
-INTERRUPTED: Final = "INTERRUPTED"
+_INTERRUPTED: Final = "INTERRUPTED"
 """How the audit tells of a call that was cancelled before it was done."""
 
 ROLLED_BACK: Final = "CONFLICT_ROLLED_BACK"
@@ -106,7 +108,42 @@ def converted(operation: Operation, given: Mapping[str, object], values: Mapping
     return {name: value for name, value in read.items() if type(value) is type(given[name]) and value != given[name]}
 
 
-async def settle(
+async def settled(
+    gatekeeper: Gatekeeper, admission: Admission, scope: Scope, answering: Callable[[], Awaitable[Encoded]]
+) -> Encoded:
+    """The answer to a call that is guarded: whatever comes of it, the gatekeeper learns.
+
+    Within a transaction it learns once it is known whether all of it is kept.
+    """
+    started = time.perf_counter()
+    error: ErrorDetail | None = ErrorDetail(_INTERRUPTED, "")
+    answer = b""
+    try:
+        encoded = await answering()
+    except AqlError as raised:
+        error = raised.error
+        raise
+    except BaseException as broken:
+        if not is_interruption(broken):
+            error = ErrorDetail("INTERNAL_ERROR", "")
+        raise
+    else:
+        error, answer = None, encoded.raw
+        return encoded
+    finally:
+        duration = ms_since(started)
+
+        async def settle(kept: bool) -> None:
+            ended = error if kept or error is not None else ErrorDetail(ROLLED_BACK, "")
+            await _settle(gatekeeper, admission, ended, duration, answer)
+
+        if scope.unsettled is None:
+            await settle(True)
+        else:
+            scope.unsettled.append(settle)
+
+
+async def _settle(
     gatekeeper: Gatekeeper, admission: Admission, error: ErrorDetail | None, duration_ms: float, answer: bytes
 ) -> None:
     """Tell the gatekeeper how a call ended, even if the caller is gone by now."""

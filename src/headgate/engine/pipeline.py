@@ -25,20 +25,20 @@ from headgate.engine.batches import not_begun, run_batch, run_together
 from headgate.engine.concurrency import Turns
 from headgate.engine.encoding import encode, standing_alone
 from headgate.engine.failures import Failures, has_no_room_for_details
-from headgate.engine.gating import INTERRUPTED, ROLLED_BACK, ask_of, respect, settle, take_controls, what_would_happen
+from headgate.engine.gating import ask_of, respect, settled, take_controls, what_would_happen
 from headgate.engine.interruptions import is_interruption
 from headgate.engine.stages import NO_CONTROLS, Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
-from headgate.engine.telling import Teller, about
+from headgate.engine.telling import Teller, about, ms_since
 from headgate.engine.validation import validate
 from headgate.protocol.concurrency import Concurrency
 from headgate.protocol.error_codes import is_callers_to_repair
-from headgate.protocol.errors import AqlError, ErrorDetail
+from headgate.protocol.errors import AqlError
 from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Batch, Request, decode, request_from
 from headgate.protocol.results import Success
 from headgate.safety.decisions import Effect
 from headgate.safety.describing import Description
-from headgate.safety.gatekeeper import Admission, Gatekeeper
+from headgate.safety.gatekeeper import Gatekeeper
 from headgate.safety.loop.operations import loop_operations
 from headgate.safety.loop.service import SafetyLoop
 
@@ -126,7 +126,7 @@ class Engine:
             encoded.waits_for,
         )
         if self._tell:
-            self._tell(events.Answered(*about(scope), size=len(encoded.raw), duration_ms=_since(started)))
+            self._tell(events.Answered(*about(scope), size=len(encoded.raw), duration_ms=ms_since(started)))
         return reply
 
     def checked(self, operation: str, params: Mapping[str, object]) -> Mapping[str, object]:
@@ -228,9 +228,10 @@ class Engine:
             operation = routed.operation
             call = self._validate(routed, scope)
             permitted = await self._permit(call, scope)
-            if permitted.admission is not None:
-                return await self._settled(permitted, permitted.admission, scope)
-            return await self._answered(permitted, scope)
+            answering = partial(self._answered, permitted, scope)
+            if self.gatekeeper is not None and permitted.admission is not None:
+                return await settled(self.gatekeeper, permitted.admission, scope, answering)
+            return await answering()
         except AqlError as error:
             return self._failures.refused(error.error, scope, operation, request)
         except BaseException as error:  # whatever a handler raises, the answer is safe
@@ -245,43 +246,9 @@ class Engine:
             if self.gatekeeper is not None:
                 respect(self.gatekeeper, permitted.call.operation, error.error)
             raise
+        if self._tell and outcome.duration_ms is not None:
+            self._tell(events.Executed(*about(scope), outcome.call.operation.name, outcome.duration_ms))
         return self._encode(self._shape(outcome, scope), permitted.call.operation)
-
-    async def _settled(self, permitted: Permitted, admission: Admission, scope: Scope) -> Encoded:
-        """The same for a call that is guarded: whatever comes of it, the gatekeeper learns."""
-        started = time.perf_counter()
-        error: ErrorDetail | None = ErrorDetail(INTERRUPTED, "")
-        answer = b""
-        try:
-            encoded = await self._answered(permitted, scope)
-        except AqlError as raised:
-            error = raised.error
-            raise
-        except BaseException as broken:
-            if not is_interruption(broken):
-                error = ErrorDetail("INTERNAL_ERROR", "")
-            raise
-        else:
-            error, answer = None, encoded.raw
-            return encoded
-        finally:
-            await self._settle(admission, error, _since(started), answer, scope)
-
-    async def _settle(
-        self, admission: Admission, error: ErrorDetail | None, duration_ms: float, answer: bytes, scope: Scope
-    ) -> None:
-        gatekeeper = self.gatekeeper
-        if gatekeeper is None:
-            return
-
-        async def settled(kept: bool) -> None:
-            ended = error if kept or error is not None else ErrorDetail(ROLLED_BACK, "")
-            await settle(gatekeeper, admission, ended, duration_ms, answer)
-
-        if scope.unsettled is None:
-            await settled(True)
-        else:
-            scope.unsettled.append(settled)
 
     def _route(self, request: Request, scope: Scope) -> Routed:
         """The operation, called through the endpoint that it belongs to (Spec 6.2)."""
@@ -350,7 +317,7 @@ class Engine:
         """The handler, when it is this call's turn (Spec 9.3)."""
         call = permitted.call
         if call.dry_run and call.operation.tries_nothing:
-            return Outcome(call, what_would_happen(call), ())
+            return Outcome(call, what_would_happen(call))
         key = self._turns.key(call.operation, call.values)
         if key is None:
             return await self._execute(call, scope)
@@ -373,13 +340,11 @@ class Engine:
             data = await operation.function(**values)
         else:
             data = await anyio.to_thread.run_sync(partial(operation.function, **values))
-        if self._tell:
-            self._tell(events.Executed(*about(scope), operation.name, _since(started)))
-        return Outcome(call, data, tuple(context.warnings) if context else ())
+        return Outcome(call, data, tuple(context.warnings) if context else (), ms_since(started))
 
     def _shape(self, outcome: Outcome, scope: Scope) -> Success:
         """The answer with its warnings. Introspection has no room for any."""
-        call, data, added = outcome
+        call, data, added, _ = outcome
         if call.operation.name == INTROSPECT:
             return Success(data)
         data = standing_alone(data)
@@ -400,7 +365,3 @@ class Engine:
             labels = request.metadata if request else {}
             lasting = scope.session.lasting
             self._tell(events.Received(*about(scope), scope.endpoint, operations, labels, lasting))
-
-
-def _since(started: float) -> float:
-    return (time.perf_counter() - started) * 1000

@@ -64,11 +64,13 @@ class Permitted(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a handler gave, and the warnings that it added."""
+    """What a handler gave, the warnings that it added, and how long it took."""
 
     call: Call
     data: object
-    warnings: tuple[Notice, ...]
+    warnings: tuple[Notice, ...] = ()
+    duration_ms: float | None = None
+    """None if no handler was called."""
 
 
 class Question(NamedTuple):

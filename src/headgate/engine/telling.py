@@ -1,6 +1,7 @@
 """Events on their way to whoever listens, and the words by which a request is known to them."""
 
 import logging
+import time
 from collections.abc import Iterable
 from typing import Final
 
@@ -8,7 +9,7 @@ from headgate.adapter.context import Caller
 from headgate.engine.events import Event, Listener
 from headgate.engine.stages import Scope
 
-__all__ = ["Teller", "about"]
+__all__ = ["Teller", "about", "ms_since"]
 
 _LOG: Final = logging.getLogger("headgate")
 
@@ -34,3 +35,8 @@ class Teller:
 def about(scope: Scope) -> tuple[str, str, Caller]:
     """Which request an event is about, and whose it is."""
     return scope.request_id, scope.session.id, scope.caller
+
+
+def ms_since(started: float) -> float:
+    """How many milliseconds have passed since a reading of ``time.perf_counter``."""
+    return (time.perf_counter() - started) * 1000

@@ -285,13 +285,13 @@ class Gatekeeper:
             except AqlError:
                 return None  # what it would find may have to be made first, by an operation before it
 
-        agent = await self._oversee(ask)
-        judgement = await self._judge(ask, rows, ahead=True)
-        if agent is not None:
-            judgement = judgement.by_a_person()
-        if not self._must_be_confirmed(ask, judgement):
-            return None
         try:
+            agent = await self._oversee(ask)
+            judgement = await self._judge(ask, rows, ahead=True)
+            if agent is not None:
+                judgement = judgement.by_a_person()
+            if not self._must_be_confirmed(ask, judgement):
+                return None
             if ask.token is None:
                 await self._is_repeated(ask)
                 return await self._request(ask, judgement, agent)

@@ -1,5 +1,6 @@
 """Operations of this server that belong to an executing agent: held up with it, and put before a person for it."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -142,11 +143,14 @@ async def test_a_pause_that_was_refused_holds_until_the_agent_has_heard_of_it(st
 
 async def test_a_batch_and_a_transaction_are_held_up_too(store: SqlStore) -> None:
     adapter = shop()
+    adapter.collections.transactions.append(nullcontext)
     found = Supervised(store, rules(), adapter=adapter)
     await found.start()
     await found.step(RISKY)
     item = {"operation": "create_note", "params": NOTE}
     done = await answer(found.engine, {"operations": [item, item]}, session=found.session)
+    assert list(codes_of(done)) == ["PERMISSION_DENIED"] * 2
+    done = await answer(found.engine, {"operations": [item, item], "transaction": True}, session=found.session)
     assert list(codes_of(done)) == ["PERMISSION_DENIED"] * 2
     await found.allow()
     done = await answer(found.engine, {"operations": [item, item]}, session=found.session)
