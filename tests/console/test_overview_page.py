@@ -54,7 +54,13 @@ async def test_requests_latency_and_decisions_are_drawn() -> None:
         assert "5 in the last hour, 2 with an error" in text
         assert re.search(r"half within [\d.]+ ms, 95 % within [\d.]+ ms", text)
         assert "3 allowed, 1 to be confirmed, 0 denied" in text
-        assert (await browser.get("/")).text.count("<svg") == 3
+        page = (await browser.get("/")).text
+        assert page.count("<svg") == 3
+        keys = re.findall(r'<li class="kind-(\w+)">([^<]*)</li>', page)
+        requests, latency, decisions = keys[:2], keys[2:4], keys[4:]
+        assert requests == [("good", "answered"), ("bad", "with an error")]
+        assert latency == [("good", "half within"), ("wary", "95 % within")]
+        assert decisions == [("good", "allowed"), ("wary", "to be confirmed"), ("bad", "denied")]
         assert "Tokens saved" not in text, "nobody knows"
         at.clock.move(3600)
         assert "0 in the last hour" in text_of(await browser.get("/"))

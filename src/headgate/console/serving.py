@@ -4,7 +4,7 @@ import asyncio
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -119,4 +119,5 @@ async def run_console(console: Console, place: Place, sock: socket.socket, provi
             with anyio.CancelScope(shield=True):
                 await web.shutdown(sockets=[sock])
         else:  # uvicorn may have begun to listen; the loop must not go on to watch a socket that will be closed
-            asyncio.get_running_loop().remove_reader(sock)
+            with suppress(NotImplementedError):  # a loop that watches no sockets has none to forget
+                asyncio.get_running_loop().remove_reader(sock)

@@ -1,5 +1,7 @@
 """The first page: what waits, what agents do, what was decided, and how the server fares."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
@@ -38,7 +40,23 @@ def doors(console: Console) -> list[Door]:
     return [Door("GET", "/", show)]
 
 
-def _charts(metrics: Metrics) -> list[tuple[str, str, Markup]]:
+@dataclass(frozen=True, slots=True)
+class _Chart:
+    """A picture of some series, with what they are called beside it."""
+
+    title: str
+    said: str
+    draw: Callable[[str, str, Sequence[Series]], Markup]
+    about: str
+    unit: str
+    series: tuple[Series, ...]
+
+    @property
+    def picture(self) -> Markup:
+        return self.draw(self.about, self.unit, self.series)
+
+
+def _charts(metrics: Metrics) -> list[_Chart]:
     minutes = metrics.minutes()
     requests = sum(minute.requests for minute in minutes)
     errors = sum(minute.errors for minute in minutes)
@@ -46,41 +64,38 @@ def _charts(metrics: Metrics) -> list[tuple[str, str, Markup]]:
     decided = {name: [float(minute.decisions[name]) for minute in minutes] for name in ("allow", "confirm", "deny")}
     totals = {name: int(sum(values)) for name, values in decided.items()}
     return [
-        (
+        _Chart(
             "Requests",
             f"{requests} in the last hour, {errors} with an error",
-            bars(
-                "Requests a minute",
-                "a minute",
-                [
-                    Series("answered", "good", [float(minute.requests - minute.errors) for minute in minutes]),
-                    Series("errors", "bad", [float(minute.errors) for minute in minutes]),
-                ],
+            bars,
+            "Requests a minute",
+            "a minute",
+            (
+                Series("answered", "good", [float(minute.requests - minute.errors) for minute in minutes]),
+                Series("with an error", "bad", [float(minute.errors) for minute in minutes]),
             ),
         ),
-        (
+        _Chart(
             "Latency",
             "nothing was asked yet" if median is None else f"half within {median:g} ms, 95 % within {slow:g} ms",
-            lines(
-                "Milliseconds to an answer",
-                "ms",
-                [
-                    Series("half within", "good", [percentile([minute], 0.5) for minute in minutes]),
-                    Series("95 % within", "wary", [percentile([minute], 0.95) for minute in minutes]),
-                ],
+            lines,
+            "Milliseconds to an answer",
+            "ms",
+            (
+                Series("half within", "good", [percentile([minute], 0.5) for minute in minutes]),
+                Series("95 % within", "wary", [percentile([minute], 0.95) for minute in minutes]),
             ),
         ),
-        (
+        _Chart(
             "Decisions",
             f"{totals['allow']} allowed, {totals['confirm']} to be confirmed, {totals['deny']} denied",
-            bars(
-                "Decisions a minute",
-                "a minute",
-                [
-                    Series("allowed", "good", decided["allow"]),
-                    Series("to be confirmed", "wary", decided["confirm"]),
-                    Series("denied", "bad", decided["deny"]),
-                ],
+            bars,
+            "Decisions a minute",
+            "a minute",
+            (
+                Series("allowed", "good", decided["allow"]),
+                Series("to be confirmed", "wary", decided["confirm"]),
+                Series("denied", "bad", decided["deny"]),
             ),
         ),
     ]
