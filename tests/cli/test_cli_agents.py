@@ -157,7 +157,7 @@ def test_one_that_waits_for_a_confirmation_comes_with_the_commands_for_that(shel
     assert shell(*denying, "--reason", "not now").code == 0
     [left] = shown(shell("agents", "bot", "--state", state))["next"]
     assert re.fullmatch(
-        rf"nothing: '{grant.approval_id}' was turned down or withdrawn at {ISO}; "
+        rf"nothing: '{grant.approval_id}' was turned down by \S+ at {ISO}; "
         "the agent learns of it when it reports again",
         left,
     )
@@ -174,12 +174,19 @@ def test_one_that_waits_for_a_verification_comes_with_the_commands_for_that(shel
     assert agent_in(state).pause is None
 
 
-def test_one_whose_code_has_expired_has_to_ask_again(shell: Shell, state: str) -> None:
-    blocked(state, ago=400)
+def test_one_that_is_paused_and_whose_code_has_expired_has_to_ask_again(shell: Shell, state: str) -> None:
+    blocked(state, hint=GRAVE, ago=400)
     about = shown(shell("agents", "bot", "--state", state))
     assert about["next"] == [
         "wait: the code's time is over, and there is a new challenge as soon as the agent asks again"
     ]
+    assert len(about["or"]) == 1
+
+
+def test_one_that_is_blocked_and_whose_code_has_expired_is_verified_with_a_new_one(shell: Shell, state: str) -> None:
+    blocked(state, ago=400)
+    about = shown(shell("agents", "bot", "--state", state))
+    assert about["next"] == [f"headgate watch --state '{state}'"]
     assert len(about["or"]) == 1
 
 

@@ -135,7 +135,7 @@ def test_a_call_is_turned_down(shell: Shell, shared: str) -> None:
     for command in (("approve", "--yes"), ("deny",)):
         late = shell("approvals", command[0], grant.approval_id, *command[1:], "--state", shared)
         assert (late.code, late.out) == (1, "")
-        assert f"'{grant.approval_id}' was turned down or withdrawn at " in late.err
+        assert f"'{grant.approval_id}' was turned down by ann at " in late.err
 
 
 def test_who_asked_is_told_why_not(shell: Shell, state: str) -> None:
@@ -248,7 +248,7 @@ def test_who_is_slower_than_another_person_is_told_so(shell: Shell, state: str) 
         assert shell("approvals", "deny", grant.approval_id, "--state", state).code == 0
         terminal.type("y\n")
         assert terminal.ended() == 1
-    assert f"'{grant.approval_id}' was turned down or withdrawn at " in terminal.text
+    assert f"'{grant.approval_id}' was turned down by " in terminal.text
     assert "conf_" not in terminal.text
 
 

@@ -17,12 +17,12 @@ from headgate.console.words import (
     draft_json,
     json_shown,
     shown,
-    span,
     stamp,
     typed_json,
     visible_lines,
     whole_json,
 )
+from headgate.protocol.times import span
 
 # charts
 

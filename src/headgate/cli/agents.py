@@ -11,20 +11,21 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate.cli.approvals import what_became_of
-from headgate.cli.audit_rows import caller_shown, time_shown
+from headgate.cli.audit_rows import time_shown
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.options import AsJson
 from headgate.cli.output import complain, console, guarded, print_line
 from headgate.cli.state import By, State, command, login_name, open_state
-from headgate.cli.times import ago
 from headgate.protocol.suggestions import did_you_mean, nearest
+from headgate.protocol.times import ago
 from headgate.protocol.visible import json_line, visible
 from headgate.safety.autonomy.evaluation import Way
 from headgate.safety.grants import GRANT, Grant
 from headgate.safety.loop.agents import BLOCKED, EXECUTING, Agent, Step
 from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.persons import agents as all_agents
-from headgate.safety.loop.persons import end_execution, find_agent, override
+from headgate.safety.loop.persons import end_execution, find_agent, override, still_blocks
+from headgate.safety.searching import caller_shown
 from headgate.server.settings import SettingError
 from headgate.store.interface import Store
 
@@ -220,8 +221,11 @@ async def _advice(store: Store, agent: Agent, state: str | None, now: float) -> 
 
 async def _verifying(store: Store, challenge_id: str, state: str | None, now: float) -> str:
     record = await store.find(CHALLENGE, challenge_id)
-    if record and Challenge.read(record).is_open(now):
+    challenge = Challenge.read(record) if record else None
+    if challenge and challenge.is_open(now):
         return command(state, "verify", challenge_id)
+    if challenge and await still_blocks(store, challenge):
+        return command(state, "watch")  # which shows a new code
     return "wait: the code's time is over, and there is a new challenge as soon as the agent asks again"
 
 

@@ -10,18 +10,19 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.text import Text
 
-from headgate.cli.audit_rows import caller_shown, time_shown
+from headgate.cli.audit_rows import time_shown
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.options import AsJson
 from headgate.cli.output import complain, console, guarded, print_line
 from headgate.cli.questions import agrees
 from headgate.cli.state import By, State, login_name, open_state
-from headgate.cli.times import ago, span
 from headgate.protocol.suggestions import did_you_mean, nearest
+from headgate.protocol.times import ago, span
 from headgate.protocol.visible import json_line, visible
 from headgate.safety.approvals import approve, turn_down, waiting
 from headgate.safety.grants import APPROVAL, GRANT, Grant, Purpose
 from headgate.safety.loop.agents import RECORD_STEP
+from headgate.safety.searching import caller_shown
 from headgate.server.settings import SettingError
 from headgate.store.interface import Store
 
@@ -220,12 +221,15 @@ async def _explain(store: Store, approval_id: str, now: float) -> int:
 
 def what_became_of(grant: Grant, now: float) -> str:
     """Why a call waits for no person, in words that follow its id."""
+    if grant.replaced_by:
+        return f"was approved with other arguments, as '{Grant.approval_of(grant.replaced_by)}'"
     if grant.revoked_at is not None:
-        return f"was turned down or withdrawn at {time_shown(grant.revoked_at)}"
+        by = f"turned down by {visible(grant.turned_down_by)}" if grant.turned_down_by else "withdrawn"
+        return f"was {by} at {time_shown(grant.revoked_at)}"
     if grant.consumed_at is not None:
         return f"was used at {time_shown(grant.consumed_at)}: the call has run"
     if grant.approved_at is not None:
-        return f"was already approved at {time_shown(grant.approved_at)} by {visible(str(grant.approved_by))}"
+        return f"was already approved at {time_shown(grant.approved_at)} by {visible(caller_shown(grant.approved_by))}"
     if grant.expires_at <= now:
         return f"has expired at {time_shown(grant.expires_at)}; the caller can ask again"
     return "waits for no person: the caller confirms it alone"

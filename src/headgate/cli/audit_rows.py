@@ -12,11 +12,11 @@ from headgate.cli.audit_table import Cells, coloured_line, print_table
 from headgate.cli.output import console, print_line
 from headgate.protocol.times import timestamp
 from headgate.protocol.visible import json_line, visible
-from headgate.safety.searching import actor, caller_parts
+from headgate.safety.searching import actor
 from headgate.store.audit import Entry, Row
 from headgate.store.exports import line_of
 
-__all__ = ["Format", "Writer", "caller_shown", "time_shown", "writer"]
+__all__ = ["Format", "Writer", "time_shown", "writer"]
 
 Format: TypeAlias = Literal["text", "jsonl", "csv"]
 
@@ -158,11 +158,6 @@ def time_shown(at: object) -> str:
 def _briefly(at: object) -> str:
     """Without the fractions of a second, which nobody reads in a table."""
     return re.sub(r"\.\d+Z\Z", "Z", time_shown(at))
-
-
-def caller_shown(caller: object) -> str:
-    """Who called, and through which client."""
-    return " via ".join(caller_parts(caller))
 
 
 def _duration(milliseconds: object) -> str:

@@ -18,7 +18,6 @@ from headgate.server.signals import wait_for_signal
 __all__ = ["console"]
 
 _OURS = {
-    "--console-oauth-": "--oauth-",
     "--console-": "--",
     "--console": "--listen",
 }
@@ -54,38 +53,46 @@ def console(
     A server that is started with --console shows its operations and its figures there too.
     """
 
-    async def work() -> int:
-        from headgate.cli.consoles import link, opened, place_of  # noqa: PLC0415  # slow to import
+    persons = Persons(
+        console=listen or DEFAULT_CONSOLE,
+        console_url=url,
+        console_oauth_issuer=oauth_issuer,
+        console_oauth_client=oauth_client,
+        console_allow=allow,
+    )
 
-        persons = Persons(
-            console=listen or DEFAULT_CONSOLE,
-            console_url=url,
-            console_oauth_issuer=oauth_issuer,
-            console_oauth_client=oauth_client,
-            console_allow=allow,
-        )
+    async def work() -> int:
         with _worded():
-            if new_link:
-                place = place_of(persons)
-                if not place.address.port and not url:
-                    raise SettingError("--listen must name the port of the console that the link is for")
-                async with open_state(state) as store:
-                    made = await link(store, place, by)
-                if not sys.stdout.isatty():
-                    complain("the link signs in whoever has it: keep it from agents")
-                print_line(made)
-                return OK
-            async with open_state(state) as store:
-                log_to_stderr("info")
-                with opened(persons) as there:
-                    async with there.running(store, lambda: None, state=state, by=by):
-                        await wait_for_signal()
+            await (_print_link if new_link else _show)(persons, state, by)
         return OK
 
     try:
         return guarded(work)
     except KeyboardInterrupt:  # before anything waits for signals
         return OK
+
+
+async def _print_link(persons: Persons, state: str | None, by: str | None) -> None:
+    from headgate.cli.consoles import link, place_of  # noqa: PLC0415  # slow to import
+
+    place = place_of(persons)
+    if not place.address.port and not persons.console_url:
+        raise SettingError("--listen must name the port of the console that the link is for")
+    async with open_state(state) as store:
+        made = await link(store, place, by)
+    if not sys.stdout.isatty():
+        complain("the link signs in whoever has it: keep it from agents")
+    print_line(made)
+
+
+async def _show(persons: Persons, state: str | None, by: str | None) -> None:
+    from headgate.cli.consoles import opened  # noqa: PLC0415  # slow to import
+
+    async with open_state(state) as store:
+        log_to_stderr("info")
+        with opened(persons) as there:
+            async with there.running(store, lambda: None, state=state, by=by):
+                await wait_for_signal()
 
 
 @contextmanager

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.text import Text
 
 from headgate.adapter.context import Caller
-from headgate.cli.audit_rows import caller_shown, time_shown
+from headgate.cli.audit_rows import time_shown
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.options import AsJson
 from headgate.cli.output import complain, guarded, print_line
 from headgate.cli.questions import answer
 from headgate.cli.state import By, State, login_name, open_state
-from headgate.cli.times import span
 from headgate.protocol.errors import AqlError
+from headgate.protocol.times import span
 from headgate.protocol.visible import json_line, visible
 from headgate.safety.asks import identity
 from headgate.safety.loop.agents import Party
@@ -24,6 +24,7 @@ from headgate.safety.loop.challenges import CHALLENGE, Challenge
 from headgate.safety.loop.deciding import Deciding
 from headgate.safety.loop.persons import refuse_challenge, still_blocks
 from headgate.safety.loop.settings import LoopSettings
+from headgate.safety.searching import caller_shown
 from headgate.server.settings import SettingError
 from headgate.store.interface import Store
 

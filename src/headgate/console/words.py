@@ -4,8 +4,9 @@ import json
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from headgate.protocol.times import span
 from headgate.protocol.visible import visible
-from headgate.safety.searching import caller_parts
+from headgate.safety import searching
 from headgate.store.audit import Entry
 
 __all__ = [
@@ -14,7 +15,6 @@ __all__ = [
     "draft_json",
     "json_shown",
     "shown",
-    "span",
     "stamp",
     "subject",
     "typed_json",
@@ -22,18 +22,10 @@ __all__ = [
     "whole_json",
 ]
 
-_UNITS: Final = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _LONGEST_SHOWN: Final = 20_000
 _EARLIEST: Final = 0
 _LATEST: Final = 253_402_300_799
 """The last second that has a date of four digits for its year."""
-
-
-def span(seconds: float) -> str:
-    """A length of time, in its largest unit."""
-    whole = max(0, int(seconds))
-    length, unit = next(((length, unit) for length, unit in _UNITS if whole >= length), _UNITS[-1])
-    return f"{whole // length} {unit}"
 
 
 # Whoever tampers with a row of the audit may put any type into it, and must not keep others from looking.
@@ -66,8 +58,8 @@ def subject(entry: Entry) -> str:
 
 
 def caller_shown(caller: object) -> str:
-    """Who called, and through which client."""
-    return visible(" via ".join(caller_parts(caller)))
+    """Who called, and through which client; nothing in it is invisible."""
+    return visible(searching.caller_shown(caller))
 
 
 def visible_lines(text: str) -> str:

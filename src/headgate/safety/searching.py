@@ -29,6 +29,7 @@ __all__ = [
     "SearchError",
     "actor",
     "caller_parts",
+    "caller_shown",
     "last_rows",
     "moment",
     "whole",
@@ -169,9 +170,14 @@ def caller_parts(caller: object) -> list[str]:
     return [caller]
 
 
+def caller_shown(caller: object) -> str:
+    """Who called, and through which client."""
+    return " via ".join(caller_parts(caller))
+
+
 def actor(entry: Entry) -> str:
     """Who did what a row tells of: the person who decided, or whoever called."""
-    return _person(entry) or " via ".join(caller_parts(entry.caller))
+    return _person(entry) or caller_shown(entry.caller)
 
 
 def _person(entry: Entry) -> str:
