@@ -7,7 +7,7 @@ CONSOLE ?= 127.0.0.1:8787
 # A test that hangs ends the run after five minutes and shows where; so does a process that dies, which xdist waits for.
 NO_WAITING := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true --max-worker-restart=0
 
-.PHONY: demo test lint types unit million hundred-thousand redemptions killings separation hostile screenshots bench lock clean
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings separation hostile screenshots bench bench-large lock clean
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP, with agents supervised, and the console
 	@$(BIN)/headgate serve --http $(ADDRESS) --console $(CONSOLE) --safety-loop enforcing

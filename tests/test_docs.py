@@ -149,7 +149,9 @@ def test_every_key_of_the_settings_file_is_documented() -> None:
 
 
 def test_the_settings_file_that_is_shown_is_right() -> None:
-    for block in re.findall(r"```toml\n(.*?)```", text("docs/databases.md"), re.DOTALL):
+    blocks = re.findall(r"```toml\n(.*?)```", text("docs/databases.md"), re.DOTALL)
+    assert blocks
+    for block in blocks:
         assert SqlSettings.of(tomllib.loads(block)).tables["books"].singular == "title"
 
 
@@ -220,9 +222,10 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_every_link_to_a_heading_finds_it() -> None:
-    for page in PAGES:
-        for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]*)\)", page.read_text()):
-            assert anchor in anchors(page.parent / target if target else page), f"{page.name}: {target}#{anchor}"
+    links = [(page, *link) for page in PAGES for link in re.findall(r"\]\(([^)#:]*)#([^)]*)\)", page.read_text())]
+    assert links
+    for page, target, anchor in links:
+        assert anchor in anchors(page.parent / target if target else page), f"{page.name}: {target}#{anchor}"
 
 
 SAID_BY_EXAMPLES = {
