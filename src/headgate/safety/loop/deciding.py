@@ -74,9 +74,9 @@ class Deciding:
         await self._refuse_locked(caller, subject, "confirm_operation")
         now = self.clock()
         if grant is None or presented.secret is None or grant.id != presented.id or not presented.opens(grant):
-            raise await self._failed(caller, subject, "confirm_operation", approval_id)
+            raise await self._failed(caller, subject, "confirm_operation")
         if grant.revoked_at is not None or grant.expires_at <= now:
-            raise await self._failed(caller, subject, "confirm_operation", approval_id)
+            raise await self._failed(caller, subject, "confirm_operation")
         if not grant.is_pending:
             return grant
         by = identity(caller)
@@ -101,7 +101,7 @@ class Deciding:
             if challenge is None or free is None or not (challenge.is_open(now) and challenge.opens(code)):
                 if challenge is not None and not await self._void(challenge, agent if free else None, now):
                     continue
-                raise await self._failed(caller, subject, "verify_challenge", challenge_id)
+                raise await self._failed(caller, subject, "verify_challenge")
             met = replace(challenge, verified_at=now, verified_by=identity(caller), codes=())
             entry = self._entry(VERIFIED, caller, "verify_challenge", agent=challenge.name, challenge=challenge.id)
             if await self.store.change([met.record(), free.record()], [entry]):
@@ -150,7 +150,7 @@ class Deciding:
             },
         )
 
-    async def _failed(self, caller: Caller, subject: str, operation: str, what: str) -> AqlError:
+    async def _failed(self, caller: Caller, subject: str, operation: str) -> AqlError:
         """Count a try that failed; after too many nothing is verified for a while, each time twice as long."""
         now = self.clock()
         limit = self.settings.failures_per_minute
