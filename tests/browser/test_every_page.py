@@ -169,6 +169,7 @@ async def test_a_page_is_for_everybody(tourist: Watched, stage: Stage, way: Way)
     await page.set_viewport_size(DESK)
     await page.emulate_media(color_scheme="light")
     await way(tourist, stage)
+    await tourist.laid_out()
     assert await page.locator("h1").count() == 1
     assert await page.locator("script:not([src]), style, [style], [onclick]").count() == 0
     assert await complaints(page) == []

@@ -116,6 +116,7 @@ async def test_an_argument_of_a_megabyte_is_all_there_and_the_page_can_still_be_
         assert arguments.count("word after word ") == 40_000
         assert arguments.count("\u05d0 a ") == 80_000
         assert arguments.rstrip().endswith('THE END\\u202e"\n}')
+        await tab.laid_out()
         assert await tab.page.evaluate("document.documentElement.scrollWidth") == 390
         await tab.page.get_by_text("Change the arguments").click()
         field = tab.page.get_by_label("Arguments, as JSON")

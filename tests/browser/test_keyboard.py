@@ -25,6 +25,7 @@ _FOCUSED = """() => {
 
 async def tab_to(tab: Watched, name: str, most: int = 60) -> None:
     """Press Tab until something has the focus, which can be seen wherever it is."""
+    await tab.laid_out()
     seen = []
     for _ in range(most):
         await tab.page.keyboard.press("Tab")

@@ -28,6 +28,10 @@ class Watched:
         """Press the one button of that name."""
         await self.page.get_by_role("button", name=name, exact=True).click()
 
+    async def laid_out(self) -> None:
+        """Wait for the style sheet: the page that a press led to can be found, and measured, before that is here."""
+        await self.page.wait_for_load_state("load")
+
     async def text(self, selector: str) -> str:
         """What can be read somewhere, signs that are not shown included."""
         return await self.page.locator(selector).inner_text()
