@@ -7,6 +7,7 @@ from headgate._version import __version__
 
 if TYPE_CHECKING:
     from headgate.adapter.adapter import Adapter
+    from headgate.adapter.background import Background
     from headgate.adapter.binary import Binary
     from headgate.adapter.context import Caller, Context, Session
     from headgate.adapter.etags import etag_of, require_match, with_etag
@@ -44,6 +45,7 @@ __all__ = [
     "AdapterError",
     "AqlError",
     "Backend",
+    "Background",
     "Binary",
     "Caller",
     "Category",
@@ -90,6 +92,7 @@ __all__ = [
 
 _HOMES = {
     "headgate.adapter.adapter": ("Adapter",),
+    "headgate.adapter.background": ("Background",),
     "headgate.adapter.binary": ("Binary",),
     "headgate.adapter.context": ("Caller", "Context", "Session"),
     "headgate.protocol.adapter_errors": ("AdapterError",),

@@ -5,6 +5,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
+from headgate.adapter.background import Background, background_from
 from headgate.adapter.collections.declaring import Declaration
 from headgate.adapter.collections.memory import Holdings
 from headgate.adapter.collections.registry import Collections
@@ -48,6 +49,7 @@ class _Decorator:
         locks: str | Iterable[str] | None = None,
         rationale: str = "",
         danger: Danger | DangerLevel | str | None = None,
+        background: Background | bool = False,
     ) -> Callable[[F], F]: ...
 
     def __call__(self, function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -66,6 +68,7 @@ def _options(
     deprecated: Deprecated | str | None = None,
     locks: str | Iterable[str] | None = None,
     danger: Danger | DangerLevel | str | None = None,
+    background: Background | bool = False,
     **options: Any,
 ) -> Options:
     return Options(
@@ -73,6 +76,7 @@ def _options(
         deprecated=Deprecated(deprecated) if isinstance(deprecated, str) else deprecated,
         locks=(locks,) if isinstance(locks, str) else None if locks is None else tuple(locks),
         danger=danger_from(danger),
+        background=background_from(background),
         **options,
     )
 

@@ -1,15 +1,18 @@
 """What a handler may know of the request it serves: who calls, in which session, and how to speak back."""
 
+import asyncio
 import logging
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
+
+import anyio.from_thread
 
 from headgate.protocol.results import Notice, Severity
 
-__all__ = ["ANONYMOUS", "Caller", "Context", "Progress", "Session"]
+__all__ = ["ANONYMOUS", "Attempt", "Caller", "Context", "Progress", "Session"]
 
 _LOG: Final = logging.getLogger("headgate.handlers")
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
@@ -63,10 +66,49 @@ class Session:
         self.ended = True
 
 
-class Context:
-    """Given to a handler that has a parameter of this type."""
+class _Done:
+    """What a plain function gets where others would await."""
 
-    __slots__ = ("_progress", "caller", "log", "operation", "request_id", "session", "warnings")
+    def __await__(self) -> Generator[None, None, None]:
+        yield from ()
+
+
+_DONE: Final = _Done()
+
+
+class Attempt(Protocol):
+    """Long work that is under way, as its handler sees it."""
+
+    id: str
+    number: int
+
+    def report(self, current: float | None, total: float | None, message: str | None) -> None:
+        """Note how far the work is."""
+        ...
+
+    @property
+    def is_to_stop(self) -> bool:
+        """Whether somebody wants its end."""
+        ...
+
+
+class Context:
+    """Given to a handler that has a parameter of this type.
+
+    ``attempt`` is there where a call only starts the work; ``is_async`` says how the handler runs.
+    """
+
+    __slots__ = (
+        "_attempt",
+        "_is_async",
+        "_progress",
+        "caller",
+        "log",
+        "operation",
+        "request_id",
+        "session",
+        "warnings",
+    )
 
     def __init__(
         self,
@@ -75,6 +117,9 @@ class Context:
         caller: Caller,
         session: Session,
         progress: Progress | None = None,
+        *,
+        attempt: Attempt | None = None,
+        is_async: bool = True,
     ) -> None:
         self.operation = operation
         self.request_id = request_id
@@ -83,6 +128,18 @@ class Context:
         self.log = logging.LoggerAdapter(_LOG, {"operation": operation, "request_id": request_id})
         self.warnings: list[Notice] = []
         self._progress = progress
+        self._attempt = attempt
+        self._is_async = is_async
+
+    @property
+    def execution_id(self) -> str | None:
+        """The execution that this is an attempt of; None where the caller waits for the answer."""
+        return self._attempt.id if self._attempt else None
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt this is, from 1 on: after a failure or an interruption there may be more."""
+        return self._attempt.number if self._attempt else 1
 
     def warn(self, code: str, message: str, *, severity: Severity | None = None, **details: object) -> None:
         """Add a warning to the answer; it reaches the caller only if the operation succeeds."""
@@ -90,7 +147,30 @@ class Context:
             raise ValueError(f"'{code}' is not a code of a warning: use capital letters, digits and underscores.")
         self.warnings.append(Notice(code, message, details or None, severity))
 
-    async def progress(self, current: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the client how far the work is, if it asked to know."""
-        if self._progress is not None:
+    def progress(
+        self, current: float | None = None, total: float | None = None, message: str | None = None
+    ) -> Awaitable[None]:
+        """Tell how far the work is. An async function awaits it; a plain one only calls it.
+
+        Work that is to stop hears of it here: as ``asyncio.CancelledError``, like everywhere else.
+        """
+        if self._is_async:
+            return self._tell(current, total, message)
+        self.check_cancelled()
+        if self._attempt is not None:
+            self._attempt.report(current, total, message)
+        elif self._progress is not None and current is not None:
+            anyio.from_thread.run(self._progress, current, total, message)
+        return _DONE
+
+    async def _tell(self, current: float | None, total: float | None, message: str | None) -> None:
+        if self._attempt is not None:
+            self._attempt.report(current, total, message)
+            await asyncio.sleep(0)  # others get their turn, and a wish to stop arrives
+        elif self._progress is not None and current is not None:
             await self._progress(current, total, message)
+
+    def check_cancelled(self) -> None:
+        """Raise ``asyncio.CancelledError`` if the work is to stop: for plain functions that report nothing."""
+        if self._attempt is not None and self._attempt.is_to_stop:
+            raise asyncio.CancelledError

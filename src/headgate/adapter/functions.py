@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from headgate.adapter.background import Background
 from headgate.adapter.binary import BINARY_ANSWER, binder, companions
 from headgate.adapter.context import Context
 from headgate.adapter.docstrings import read_docstring
@@ -19,9 +20,9 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger
 
-__all__ = ["Options", "operation_from_function"]
+__all__ = ["TRYING", "Options", "operation_from_function"]
 
-_TRYING: Final = Parameter(
+TRYING: Final = Parameter(
     DRY_RUN,
     {"type": "boolean", "default": False, "description": "Only tell whether it would run, and run nothing."},
     required=False,
@@ -46,6 +47,7 @@ class Options:
     locks: tuple[str, ...] | None = None
     rationale: str = ""
     danger: Danger | None = None
+    background: Background | None = None
 
 
 class _Argument(NamedTuple):
@@ -75,7 +77,7 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
         name=name,
         category=category,
         function=function,
-        parameters=(*parameters, *added, *((_TRYING,) if tries_nothing else ())),
+        parameters=(*parameters, *added, *((TRYING,) if tries_nothing else ())),
         summary=words.summary,
         description=words.description,
         returns=BINARY_ANSWER if returns.schema.get("format") == BASE64 else returns.schema,
@@ -87,6 +89,7 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
         locks=options.locks,
         rationale=options.rationale,
         danger=options.danger,
+        background=options.background,
         tries_nothing=tries_nothing,
         is_async=inspect.iscoroutinefunction(function),
         context_parameter=_context_parameter(hints),

@@ -16,7 +16,7 @@ from headgate.adapter.parameters import Parameter
 from headgate.adapter.schemas import parameter_info
 from headgate.adapter.search import SearchIndex
 from headgate.adapter.types import PROTOCOL_TYPES, TypeDef, returns_info, type_from_schema
-from headgate.protocol import PROTOCOL_VERSION
+from headgate.protocol import PROTOCOL_VERSION, lifecycle
 from headgate.protocol.categories import Category
 from headgate.protocol.error_codes import REGISTRY
 from headgate.protocol.errors import AqlError
@@ -27,7 +27,7 @@ __all__ = ["CONFIRMATION_TOKEN", "INTROSPECT", "QUERIES", "Guard", "Introspector
 T = TypeVar("T")
 
 INTROSPECT: Final = "introspect"
-QUERIES: Final = ("operations", "types", "search", "collections", "errors", "limits", "adapter_info")
+QUERIES: Final = ("operations", "types", "search", "collections", "executions", "errors", "limits", "adapter_info")
 CONFIRMATION_TOKEN: Final = "confirmation_token"  # noqa: S105  (a parameter's name)
 _PAGE: Final = 500
 _MOST: Final = 1000
@@ -106,14 +106,14 @@ class Introspector:
     concurrency: str
     max_concurrent_requests: int
     guard: Guard | None = None
-    loop: Mapping[str, Operation] = field(default_factory=dict)
-    """The operations of the safety loop, if there is one."""
+    added: Mapping[str, Operation] = field(default_factory=dict)
+    """The operations of the safety loop and those of executions, where there are any."""
     operations: Mapping[str, Operation] = field(init=False)
     _details: dict[str, Mapping[str, object]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         own = introspect_operation(self)
-        object.__setattr__(self, "operations", {**self.adapter.operations, **self.loop, own.name: own})
+        object.__setattr__(self, "operations", {**self.adapter.operations, **self.added, own.name: own})
 
     def answer(self, session_id: str, query: str, name: str | None, first: int | None, after: str | None) -> object:
         """The data of one ``introspect`` request."""
@@ -130,6 +130,8 @@ class Introspector:
                 return self._search(name, first)
             case "collections":
                 return self._collections(name)
+            case "executions":
+                return lifecycle.table()
             case "errors":
                 return {"errors": [row.wire() for row in REGISTRY.values() if name in (None, row.code)]}
             case "limits":
@@ -179,9 +181,9 @@ class Introspector:
                 "destructive": operation.category.destructive,
             },
             "parameters": [_parameter_info(parameter, operation) for parameter in self._parameters(operation)],
-            "returns": returns_info(operation.returns, operation.definitions, operation.returns_description),
+            "returns": returns_info(operation.answer, operation.definitions, operation.answer_description),
             "examples": [_example(operation.name, example) for example in examples_of(operation)],
-            **operation.features,
+            **operation.shown_features,
         }
 
     def _note(self, operation: Operation) -> str:
@@ -213,6 +215,7 @@ class Introspector:
                 "warnings": True,
                 "confirmation": self.guard is not None,
                 "dangerous_operations": self.guard is not None,
+                "executions": any(operation.background for operation in operations),
                 **(self.guard.capabilities if self.guard else {}),
             },
             "limits": self.limits.wire(),
@@ -356,6 +359,7 @@ def introspect_operation(introspector: Introspector) -> Operation:
         "types": "the types, or with name one in full",
         "search": "operations that match the words in name, the best first",
         "collections": "the collections with their fields, operators, presets and relationships, or with name one",
+        "executions": "the states of long work, and what leads from one to another",
         "errors": "the error codes",
         "limits": "the size limits",
         "adapter_info": "this adapter, its endpoints and conventions",

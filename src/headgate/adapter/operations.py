@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from headgate.adapter.background import RUNS_IN_BACKGROUND, STATE_OBJECT, Background
 from headgate.adapter.parameters import SENSITIVE, Convert, Deprecated, Parameter, Schema
 from headgate.adapter.schemas import dereference
 from headgate.adapter.text_formats import FORMATS
@@ -77,6 +78,10 @@ class Operation:
     """What its author declares; else its category and its name tell."""
     tries_nothing: bool = False
     """Whether the function cannot try without effect, so that a dry run does not call it."""
+    background: Background | None = None
+    """How it runs if a call only starts it."""
+    repeats: bool = False
+    """Whether it runs again what another operation has started, so that the gate judges that one."""
     checked: InitVar[bool] = False
 
     def __post_init__(self, checked: bool) -> None:
@@ -128,11 +133,37 @@ class Operation:
                     f"The confirmation message of operation '{self.name}' names '{{{name}}}', which is not one of its "
                     f"parameters{did_you_mean(nearest(name, names, 1))}"
                 )
+        self._check_background(names)
         given = self.parameter(INPUT)
         if self.category is Category.UPDATE and (given is None or not given.required):
             raise AdapterError(
                 f"UPDATE operation '{self.name}' needs a required parameter '{INPUT}' holding the fields to change, "
                 "such as 'input: Patch[Book]'; identifiers stay beside it (Spec 4.5)."
+            )
+
+    def _check_background(self, names: list[str]) -> None:
+        if self.background is None:
+            return
+        if self.category is not Category.EXECUTE:
+            raise AdapterError(
+                f"Operation '{self.name}' is declared {self.category} and background: only what is declared with "
+                "@adapter.execute runs in the background (Spec 8.4)."
+            )
+        for name in self.background.keys:
+            if name not in names:
+                raise AdapterError(
+                    f"Operation '{self.name}' has the key '{name}', which is not one of its "
+                    f"parameters{did_you_mean(nearest(name, names, 1))}"
+                )
+        if self.background.process and self.is_async:
+            raise AdapterError(
+                f"Operation '{self.name}' is an async function, which cannot run in a process: write it as a plain one."
+            )
+        home = f"{self.function.__module__}.{self.function.__qualname__}"
+        if self.background.process and ("<locals>" in home or home.startswith("__main__.")):
+            raise AdapterError(
+                f"Operation '{self.name}' runs in a process, which must find it: define it in a module that can be "
+                "imported, not inside another function."
             )
 
     def _check_schema(self) -> None:
@@ -161,9 +192,30 @@ class Operation:
             notes.append(f"Similar to '{near}'; {reason}.")
         elif self.rationale:
             notes.append(self.rationale)
+        if self.background:
+            notes.append(RUNS_IN_BACKGROUND)
+            notes.append(f"Result: {self.returns_description}" if self.returns_description else "")
         if self.deprecated:
             notes.append(self.deprecated.sentence)
-        return "\n".join(notes)
+        return "\n".join(filter(None, notes))
+
+    @property
+    def answer(self) -> Schema:
+        """What a call is answered: the handler's answer, or the state of what was started."""
+        return dict(STATE_OBJECT) if self.background else self.returns
+
+    @property
+    def answer_description(self) -> str:
+        """The same in words."""
+        return "The state of the execution" if self.background else self.returns_description
+
+    @property
+    def shown_features(self) -> Mapping[str, object]:
+        """What introspection shows of it beside its parameters."""
+        if self.background is None:
+            return self.features
+        reports = self.context_parameter is not None
+        return {**self.features, "lifecycle": self.background.lifecycle(reports=reports, hides=self.has_secrets)}
 
     @cached_property
     def brief(self) -> str:

@@ -103,7 +103,12 @@ class Running:
                     if console:
                         running = console.running(store, lambda: server.engine, metrics, state=settings.state)
                         await stack.enter_async_context(running)
-                    yield server
+                    await server.open()
+                    try:
+                        yield server
+                    finally:
+                        with anyio.CancelScope(shield=True):
+                            await server.close(_GRACE_SECONDS)
             await server.tidy()
 
 

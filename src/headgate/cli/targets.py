@@ -128,6 +128,11 @@ async def open_target(
         adapter = load(config.source, choices)
         try:
             async with opened(settings, adapter) as (trusted, store):
-                yield local(trusted.engine(adapter, store))
+                engine = trusted.engine(adapter, store)
+                try:
+                    yield local(engine)
+                finally:
+                    if engine.executions is not None:
+                        await engine.executions.close()
         finally:
             await adapter.close()

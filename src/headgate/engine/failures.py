@@ -19,7 +19,7 @@ from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Request
 from headgate.protocol.results import Failure
 
-__all__ = ["Failures", "has_no_room_for_details"]
+__all__ = ["Failures", "has_no_room_for_details", "without_secrets"]
 
 _LOG: Final = logging.getLogger("headgate")
 _LONGEST_MESSAGE: Final = 1000
@@ -43,7 +43,7 @@ class Failures:
     ) -> Encoded:
         """The envelope of an error with a code. Secrets of the request stay out of it."""
         if operation is not None and request is not None and operation.has_secrets:
-            error = _without_secrets(error, secrets_of(operation, request.params))
+            error = without_secrets(error, secrets_of(operation, request.params))
         name = request.operation if request else None
         if brief or name == INTROSPECT:
             error = ErrorDetail(error.code, error.message)
@@ -93,7 +93,7 @@ def _waits_for(error: ErrorDetail) -> str:
     return str(details.get("approval_id") or details.get("verification_id") or "")
 
 
-def _without_secrets(error: ErrorDetail, secrets: frozenset[str]) -> ErrorDetail:
+def without_secrets(error: ErrorDetail, secrets: frozenset[str]) -> ErrorDetail:
     """The error with every secret replaced, also inside the objects that an author put into its details."""
     details = orjson.loads(encode_if_possible(error.details) or b"null")
     return replace(error, message=scrubbed(error.message, secrets), details=scrubbed(details, secrets))

@@ -14,6 +14,7 @@ import anyio
 import anyio.to_thread
 
 from headgate.adapter.adapter import Adapter
+from headgate.adapter.background import EXECUTION_ID
 from headgate.adapter.context import ANONYMOUS, Caller, Context, Progress, Session
 from headgate.adapter.deprecations import deprecation_notices
 from headgate.adapter.exposure import Exposure
@@ -21,6 +22,7 @@ from headgate.adapter.introspection import INTROSPECT, Introspector
 from headgate.adapter.masking import masked
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.engine import events, refusals
+from headgate.engine.background import Performer
 from headgate.engine.batches import not_begun, run_batch, run_together
 from headgate.engine.concurrency import Turns
 from headgate.engine.encoding import encode, standing_alone
@@ -30,6 +32,9 @@ from headgate.engine.interruptions import is_interruption
 from headgate.engine.stages import NO_CONTROLS, Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
 from headgate.engine.telling import Teller, about, ms_since
 from headgate.engine.validation import validate
+from headgate.executions.operations import execution_operations
+from headgate.executions.service import Executions, Start
+from headgate.executions.values import state_object
 from headgate.protocol.concurrency import Concurrency
 from headgate.protocol.error_codes import is_callers_to_repair
 from headgate.protocol.errors import AqlError
@@ -41,6 +46,7 @@ from headgate.safety.describing import Description
 from headgate.safety.gatekeeper import Gatekeeper
 from headgate.safety.loop.operations import loop_operations
 from headgate.safety.loop.service import SafetyLoop
+from headgate.store.opening import open_store
 
 __all__ = ["Engine", "EngineOptions"]
 
@@ -69,9 +75,12 @@ class Engine:
         *,
         gatekeeper: Gatekeeper | None = None,
         loop: SafetyLoop | None = None,
+        executions: Executions | None = None,
         listeners: Iterable[events.Listener] = (),
     ) -> None:
         self.adapter = adapter
+        if executions is None and any(operation.background for operation in adapter.operations.values()):
+            executions = Executions(adapter.name, open_store("memory:"))
         self.options = options or EngineOptions(exposure=Exposure(profile=adapter.profile))
         self.introspector = Introspector(
             adapter,
@@ -80,7 +89,7 @@ class Engine:
             self.options.concurrency.value,
             self.options.max_concurrent_requests,
             Description(gatekeeper, loop) if gatekeeper else None,
-            loop_operations(loop) if loop else {},
+            self._added(loop, executions),
         )
         self._operations: Mapping[str, Operation] = self.introspector.operations
         family_of = self.options.exposure.family_of
@@ -88,12 +97,21 @@ class Engine:
         self._limits = self.options.limits
         self.gatekeeper = gatekeeper
         self.loop = loop
+        self.executions = executions
+        if executions is not None:
+            executions.perform = Performer(self._operations, self._limits, executions.params_of)
         self._tell = Teller(listeners)
         self._failures = Failures(self._limits, self._tell)
         self._turns = Turns(self.options.concurrency)
         self._slots = anyio.Semaphore(self.options.max_concurrent_requests, fast_acquire=True)
         self._id_prefix = f"req_{secrets.token_hex(4)}"
         self._ids = count(1)
+
+    def _added(self, loop: SafetyLoop | None, executions: Executions | None) -> Mapping[str, Operation]:
+        """The operations that are not the adapter's own."""
+        supervised = loop_operations(loop) if loop else {}
+        followed = execution_operations(executions, self.adapter.operations) if executions else {}
+        return {**supervised, **followed}
 
     async def call(
         self,
@@ -287,11 +305,12 @@ class Engine:
 
     async def _permit(self, call: Call, scope: Scope) -> Permitted:
         """The gatekeeper's decision."""
-        if self.gatekeeper is None or not self._is_guarded(call, scope):
+        asked = await self._repeated(call, scope) if call.operation.repeats else call
+        if self.gatekeeper is None or not self._is_guarded(asked, scope):
             self._tell_decision(call, scope, Effect.ALLOW)
             return Permitted(call)
         try:
-            admission = await self.gatekeeper.admit(ask_of(call, scope), partial(self._affected_rows, call, scope))
+            admission = await self.gatekeeper.admit(ask_of(asked, scope), partial(self._affected_rows, asked, scope))
         except AqlError as error:
             asks = error.error.code == "CONFIRMATION_REQUIRED"
             rule = str((error.error.details or {}).get("rule", ""))
@@ -299,6 +318,18 @@ class Engine:
             raise
         self._tell_decision(call, scope, Effect.ALLOW, admission.judgement.decision.rule)
         return Permitted(call._replace(warnings=call.warnings + admission.warnings), admission)
+
+    async def _repeated(self, call: Call, scope: Scope) -> Call:
+        """What the gate judges where a call runs again what another one has started: that call, as it was."""
+        if self.executions is None:
+            return call
+        execution = await self.executions.visible(str(call.values[EXECUTION_ID]), scope.caller)
+        self.executions.check_retry(execution)
+        operation = self._operations.get(execution.operation)
+        if operation is None:
+            raise refusals.unknown_operation(execution.operation, list(self._operations))
+        values, given, _ = validate(operation, self.executions.params_of(execution), self._limits, strict=False)
+        return call._replace(operation=operation, values=values, given=given)
 
     def _tell_decision(self, call: Call, scope: Scope, effect: Effect, rule: str = "") -> None:
         if self._tell:
@@ -318,6 +349,8 @@ class Engine:
         call = permitted.call
         if call.dry_run and call.operation.tries_nothing:
             return Outcome(call, what_would_happen(call))
+        if self.executions is not None and call.operation.background is not None and not call.dry_run:
+            return await self._start(permitted, self.executions, scope)
         key = self._turns.key(call.operation, call.values)
         if key is None:
             return await self._execute(call, scope)
@@ -327,6 +360,23 @@ class Engine:
         finally:
             self._turns.release(key)
 
+    async def _start(self, permitted: Permitted, executions: Executions, scope: Scope) -> Outcome:
+        """The beginning of long work (Spec 8.4): its handler runs when its turn comes, and nobody waits for it here."""
+        call, admission = permitted
+        if scope.unsettled is not None:
+            raise refusals.no_execution_in_transaction(call.operation.name)
+        started = time.perf_counter()
+        asked = Start(
+            operation=call.operation,
+            params=call.given,
+            caller=scope.caller,
+            session=scope.session,
+            request_id=scope.request_id,
+            audited=admission is not None and admission.audited,
+        )
+        execution, notices = await executions.start(asked)
+        return Outcome(call, state_object(execution), notices, ms_since(started))
+
     async def _execute(self, call: Call, scope: Scope) -> Outcome:
         operation, values = call.operation, call.values
         started = time.perf_counter()
@@ -334,7 +384,14 @@ class Engine:
             values = dict(operation.bind(values))
         context = None
         if operation.context_parameter is not None:
-            context = Context(operation.name, scope.request_id, scope.caller, scope.session, scope.progress)
+            context = Context(
+                operation.name,
+                scope.request_id,
+                scope.caller,
+                scope.session,
+                scope.progress,
+                is_async=operation.is_async,
+            )
             values = {**values, operation.context_parameter: context}
         if operation.is_async:
             data = await operation.function(**values)

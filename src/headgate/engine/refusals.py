@@ -10,7 +10,14 @@ from headgate.protocol.inspection import too_large
 from headgate.protocol.limits import Limits
 from headgate.protocol.suggestions import did_you_mean, nearest
 
-__all__ = ["internal_error", "no_transactions", "oversized_answer", "unknown_operation", "wrong_endpoint"]
+__all__ = [
+    "internal_error",
+    "no_execution_in_transaction",
+    "no_transactions",
+    "oversized_answer",
+    "unknown_operation",
+    "wrong_endpoint",
+]
 
 _SHOWN: Final = 20
 _LONGEST_NAME: Final = 100
@@ -49,6 +56,15 @@ def no_transactions() -> AqlError:
     """Nothing behind the server can undo what was done."""
     return AqlError(
         "VALIDATION_INVALID_VALUE", "Parameter 'transaction' is not valid: nothing here can be undone; leave it out"
+    )
+
+
+def no_execution_in_transaction(operation: str) -> AqlError:
+    """What runs on by itself cannot be undone together with others."""
+    return AqlError(
+        "VALIDATION_INVALID_VALUE",
+        f"Operation '{operation}' runs in the background, so it cannot be part of a transaction: call it by itself",
+        {"operation": operation},
     )
 
 

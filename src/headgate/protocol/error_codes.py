@@ -193,6 +193,30 @@ _ROWS: Final = (
         "failed_index",
     ),
     _row(
+        "CONFLICT_EXECUTION_STATE",
+        "The execution is not in a state in which this can be done",
+        "The execution is {status}, so {what} is not possible",
+        "execution_id status error",
+    ),
+    _row(
+        "INTERNAL_TIMEOUT",
+        "The work took longer than its operation allows",
+        "The work took longer than {seconds} seconds",
+        "timeout_seconds",
+    ),
+    _row(
+        "INTERNAL_INTERRUPTED",
+        "The process that did the work ended before it was done",
+        "The work was interrupted",
+        "",
+    ),
+    _row(
+        "INTERNAL_SESSION_ENDED",
+        "The session that the work was bound to ended before it was done",
+        "The session that started the work has ended",
+        "",
+    ),
+    _row(
         "INTERNAL_ERROR",
         "The server failed; the request may be right",
         "Internal error: '{words}'",

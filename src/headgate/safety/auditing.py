@@ -20,6 +20,7 @@ __all__ = [
     "SIGNED_OUT",
     "TRUST",
     "entry_of",
+    "shortened",
     "shown",
 ]
 
@@ -40,17 +41,18 @@ _LARGEST_VALUE: Final = 20_000
 
 def shown(ask: Ask) -> Mapping[str, object]:
     """A call's parameters as they may be kept: sensitive values masked; of what is very large, only how large it is."""
-    return {name: _short(value) for name, value in masked(ask.operation, ask.params).items()}
+    return {name: shortened(value) for name, value in masked(ask.operation, ask.params).items()}
 
 
-def _short(value: Any) -> Any:
+def shortened(value: Any) -> Any:
+    """A value as it may be kept to be shown: of what is very large, only how large it is."""
     if isinstance(value, str) and len(value) > _LONGEST_VALUE:
         return f"{value[:_LONGEST_VALUE]}… ({len(value)} characters)"
     if isinstance(value, Mapping | list) and (size := len(canonical(value))) > _LARGEST_VALUE:
         return f"({len(value)} {'fields' if isinstance(value, Mapping) else 'items'}, {size} bytes)"
     if isinstance(value, Mapping):
-        return {key: _short(child) for key, child in value.items()}
-    return [_short(child) for child in value] if isinstance(value, list) else value
+        return {key: shortened(child) for key, child in value.items()}
+    return [shortened(child) for child in value] if isinstance(value, list) else value
 
 
 def entry_of(ask: Ask, event: str, at: float, adapter: str, **more: Any) -> Entry:

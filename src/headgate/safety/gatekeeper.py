@@ -125,6 +125,8 @@ class Gatekeeper:
         return operation in self._asking
 
     def _may_ask(self, operation: Operation) -> bool:
+        if operation.repeats:
+            return any(self._may_ask(one) for one in self.operations.values() if one.background)
         standing = self.standings[operation.name]
         by_trust = decide_by_trust(standing.classified, standing.trust).effect
         if by_trust is Effect.DENY:

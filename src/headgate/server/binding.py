@@ -27,6 +27,7 @@ from headgate.adapter.context import ANONYMOUS, Caller, Session
 from headgate.engine.gating import place_of
 from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
+from headgate.executions.service import Executions
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.server.asking import (
@@ -87,6 +88,7 @@ class McpServer(Server[Session]):
         self._work = Work()
         self._listening: dict[str, ServerSession] = {}
         self._proves_sessions = True
+        self._executions: list[Executions] = []
         super().__init__(
             adapter.name,
             version=adapter.version,
@@ -107,7 +109,10 @@ class McpServer(Server[Session]):
         self._take(adapter)
 
     def _take(self, adapter: Adapter) -> None:
-        self.engine: Engine = self.settings.engine(adapter, self.store)
+        known = next((one for one in self._executions if one.adapter == adapter.name), None)
+        self.engine: Engine = self.settings.engine(adapter, self.store, known)
+        if known is None and self.engine.executions is not None:
+            self._executions.append(self.engine.executions)
         exposure = self.engine.options.exposure
         cards = tool_cards(self.engine.introspector.operations, exposure, self.settings.index_tokens)
         self._families: Mapping[str, str | None] = {card.name: card.family for card in cards}
@@ -145,6 +150,16 @@ class McpServer(Server[Session]):
         if self.engine.gatekeeper is not None:
             await self.engine.gatekeeper.tidy()
 
+    async def open(self) -> None:
+        """Take up long work that was left by processes that are gone."""
+        for executions in self._executions:
+            await executions.open()
+
+    async def close(self, grace_seconds: float = 0.0) -> None:
+        """Let long work that runs here finish for so long, then interrupt it."""
+        for executions in self._executions:
+            await executions.close(grace_seconds)
+
     async def finish(self, seconds: float) -> bool:
         """Wait until no request over HTTP is in work, this long at the most; whether all are done."""
         return await self._work.finish(seconds)
@@ -171,6 +186,8 @@ class McpServer(Server[Session]):
         self._listening.pop(session.id, None)
         if self.engine.gatekeeper is not None:
             self.engine.gatekeeper.session_ended(session.id)
+        for executions in self._executions:
+            executions.session_ended(session)
 
     async def _list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return self._tools

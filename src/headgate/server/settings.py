@@ -13,6 +13,8 @@ from headgate.adapter.adapter import Adapter
 from headgate.adapter.exposure import Exposure
 from headgate.engine.events import Listener
 from headgate.engine.pipeline import Engine, EngineOptions
+from headgate.executions.operations import execution_operations
+from headgate.executions.service import Executions
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.autonomy import LoopMode
 from headgate.protocol.concurrency import Concurrency
@@ -132,9 +134,21 @@ class Settings:
         settings, scorer = replace(autonomy, mode=mode), adapter.scorer(score)
         return SafetyLoop(adapter.name, store, settings, scorer=scorer, announce=self.announce or nobody)
 
-    def gatekeeper(self, adapter: Adapter, store: Store, loop: SafetyLoop | None = None) -> Gatekeeper:
+    def executions(self, adapter: Adapter, store: Store, *, takes_jobs: bool = False) -> Executions | None:
+        """What runs the long work of an adapter, if it has any; a worker also takes it from the shared queue."""
+        has_any = any(operation.background for operation in adapter.operations.values())
+        return Executions(adapter.name, store, takes_jobs=takes_jobs) if has_any else None
+
+    def gatekeeper(
+        self,
+        adapter: Adapter,
+        store: Store,
+        loop: SafetyLoop | None = None,
+        executions: Executions | None = None,
+    ) -> Gatekeeper:
         """What guards an adapter; a policy that does not fit it is refused, and what looks odd in it is logged."""
-        operations = {**adapter.operations, **(startable(loop) if loop else {})}
+        followed = execution_operations(executions) if executions else {}
+        operations = {**adapter.operations, **followed, **(startable(loop) if loop else {})}
         trust = self.trust or self.policy.trust or adapter.trust or DEFAULT_TRUST
         try:
             for warning in check_policy(self.policy, adapter.name, operations, trust=trust):
@@ -144,8 +158,9 @@ class Settings:
         overseer = Overseer(loop) if loop else None
         return Gatekeeper(adapter.name, operations, store, policy=self.policy, trust=trust, overseer=overseer)
 
-    def engine(self, adapter: Adapter, store: Store) -> Engine:
-        """The engine that serves an adapter in this way."""
+    def engine(self, adapter: Adapter, store: Store, executions: Executions | None = None) -> Engine:
+        """The engine that serves an adapter in this way; it goes on with executions that are there already."""
+        executions = executions or self.executions(adapter, store)
         try:
             exposure = Exposure(self.mode, self.profile or adapter.profile, self.prefix)
         except AdapterError as error:
@@ -158,8 +173,10 @@ class Settings:
             max_concurrent_requests=self.max_concurrent_requests,
         )
         loop = self.loop(adapter, store)
-        gatekeeper = self.gatekeeper(adapter, store, loop)
-        return Engine(adapter, options, gatekeeper=gatekeeper, loop=loop, listeners=self.listeners)
+        gatekeeper = self.gatekeeper(adapter, store, loop, executions)
+        return Engine(
+            adapter, options, gatekeeper=gatekeeper, loop=loop, executions=executions, listeners=self.listeners
+        )
 
 
 def _mode(value: object) -> Mode:

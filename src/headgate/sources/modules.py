@@ -7,18 +7,21 @@ import traceback
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
+from typing import Final
 
 from headgate.adapter.adapter import Adapter
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.suggestions import did_you_mean, nearest
 
-__all__ = ["forget_modules", "load_adapter", "module_file"]
+__all__ = ["forget_modules", "load_adapter", "load_module", "module_file", "whereabouts"]
+
+_OF_FILE: Final = "headgate_source_"
 
 
 def load_adapter(source: str) -> Adapter:
     """The adapter that a source names. An AdapterError says what is missing."""
     where, name = _split(source)
-    module = _module(where)
+    module = load_module(where)
     adapters = {key: value for key, value in vars(module).items() if isinstance(value, Adapter)}
     if not name:
         return _only_one(adapters, where)
@@ -53,10 +56,17 @@ def _only_one(adapters: dict[str, Adapter], where: str) -> Adapter:
 
 def _module_name(where: str) -> str:
     """The name to import by. A file gets one of its own: it may be called like a module that others need."""
-    return f"headgate_source_{Path(where).stem}" if where.endswith(".py") else where
+    return f"{_OF_FILE}{Path(where).stem}" if where.endswith(".py") else where
 
 
-def _module(where: str) -> ModuleType:
+def whereabouts(module: str) -> str:
+    """What another process must load to have the same module: its name, or its file."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return str(file) if file and module.startswith(_OF_FILE) else module
+
+
+def load_module(where: str) -> ModuleType:
+    """The module of a name or a file. An AdapterError says why it cannot be loaded."""
     name = _module_name(where)
     try:
         return _from_file(Path(where), name) if where.endswith(".py") else _by_name(name)

@@ -1,13 +1,18 @@
 """The one interface behind which state is kept."""
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from headgate.store.audit import Entry, Head, Row
 from headgate.store.records import Record
 from headgate.store.windows import Charge, Used
 
+if TYPE_CHECKING:
+    from headgate.store.drivers.base import Transaction
+
 __all__ = ["Store", "StoreError", "Tampered"]
+
+T = TypeVar("T")
 
 
 class StoreError(Exception):
@@ -19,12 +24,14 @@ class Tampered(StoreError):
 
 
 class Store(Protocol):
-    """Records, counted use, and the audit. Several processes on one store behave as one.
+    """Records, counted use, executions and the audit. Several processes on one store behave as one.
 
     Where entries are given with a change, they enter the audit together with it, or not at all if it does not happen.
     """
 
     url: str
+    is_shared: bool
+    """Whether processes on any machine may work on it."""
 
     async def open(self) -> None:
         """Open what it is kept in, or raise a StoreError that says why not; otherwise the first use does."""
@@ -91,6 +98,12 @@ class Store(Protocol):
 
     async def prune(self, through: int, entry: Entry) -> int:
         """Take out the oldest rows up to one, and add an entry that tells of it; how many were taken out."""
+        ...
+
+    async def transact(
+        self, work: "Callable[[Transaction], T]", entries: Sequence[Entry] = (), *, writes: bool = True
+    ) -> T:
+        """What the work gives: kept if it returns, undone if it raises. For what has tables of its own."""
         ...
 
     async def close(self) -> None:

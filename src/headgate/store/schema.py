@@ -38,7 +38,32 @@ def _first(words: Words) -> Iterable[str]:
     yield "INSERT INTO headgate.meta (name, value) VALUES ('schema_version', '0')"
 
 
-MIGRATIONS: tuple[Callable[[Words], Iterable[str]], ...] = (_first,)
+def _second(words: Words) -> Iterable[str]:
+    text, integer = words.text, words.integer
+    yield f"""CREATE TABLE headgate.executions (
+        id {text} PRIMARY KEY, adapter {text} NOT NULL, operation {text} NOT NULL, owner {text} NOT NULL,
+        session {text}, origin {text}, state {text} NOT NULL, ready {integer} NOT NULL,
+        slot_key {text}, capacity {integer}, attempt {integer} NOT NULL, tries {integer} NOT NULL,
+        interruptions {integer} NOT NULL,
+        worker {text}, job {integer}, created_at DOUBLE PRECISION NOT NULL, started_at DOUBLE PRECISION,
+        finished_at DOUBLE PRECISION, due_at DOUBLE PRECISION, asked_at DOUBLE PRECISION, asked_by {text},
+        expires_at DOUBLE PRECISION, done DOUBLE PRECISION, total DOUBLE PRECISION, message {text},
+        params {text} NOT NULL, about {text} NOT NULL, error {text}, outcome {text})"""
+    yield "CREATE INDEX executions_of_owner ON headgate.executions (adapter, owner, id)"
+    live = "state IN ('pending', 'running', 'retrying', 'cancelling', 'stuck')"
+    yield f"CREATE INDEX executions_at_work ON headgate.executions (worker) WHERE {live}"
+    yield f"CREATE INDEX executions_that_wait ON headgate.executions (adapter, operation, ready, id) WHERE {live}"
+    yield "CREATE INDEX executions_of_session ON headgate.executions (session) WHERE session IS NOT NULL"
+    yield "CREATE INDEX executions_that_expire ON headgate.executions (expires_at)"
+    yield f"""CREATE TABLE headgate.execution_pieces (
+        execution_id {text} NOT NULL, number {integer} NOT NULL, first_item {integer} NOT NULL,
+        content {text} NOT NULL, PRIMARY KEY (execution_id, number))"""
+    yield f"""CREATE TABLE headgate.workers (
+        id {text} PRIMARY KEY, adapter {text} NOT NULL, place {text} NOT NULL, pid {integer} NOT NULL,
+        beats {integer} NOT NULL, started_at DOUBLE PRECISION NOT NULL, takes_jobs {integer} NOT NULL)"""
+
+
+MIGRATIONS: tuple[Callable[[Words], Iterable[str]], ...] = (_first, _second)
 """The statements that lead from each version to the next; a new store is of version 0."""
 
 

@@ -2,14 +2,14 @@
 
 import builtins
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 import orjson
 
-from headgate.store import chain, uses
+from headgate.store import chain, executions, uses
 from headgate.store.audit import Entry, Head
 from headgate.store.audit import Row as AuditRow
 from headgate.store.drivers.base import Driver, Row, Transaction, Unkeepable
@@ -17,6 +17,8 @@ from headgate.store.records import NEW, Record
 from headgate.store.windows import Charge, Used
 
 __all__ = ["SqlStore"]
+
+T = TypeVar("T")
 
 _PLAINLY: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _QUICKLY: Final = " "
@@ -54,6 +56,7 @@ class SqlStore:
 
     def __init__(self, driver: Driver, url: str, audit_key: bytes = b"") -> None:
         self.url = url
+        self.is_shared = driver.is_shared
         self._driver = driver
         self._run = driver.run
         self._audit_key = audit_key
@@ -121,6 +124,8 @@ class SqlStore:
 
         while keys := await self._run(partial(uses.keys_to_purge, before=before), writes=False):
             await self._run(partial(uses.purge, keys=keys, before=before))
+        while await self._run(partial(executions.purge, before=before)):
+            pass
         return await self._run(records)
 
     async def charge(self, charges: Sequence[Charge], now: float) -> Sequence[Used]:
@@ -164,6 +169,21 @@ class SqlStore:
         """
         (settled,) = chain.settled([entry])
         return await self._run(partial(chain.prune, through=through, entry=settled, key=self._audit_key))
+
+    async def transact(
+        self, work: Callable[[Transaction], T], entries: Sequence[Entry] = (), *, writes: bool = True
+    ) -> T:
+        """What the work gives: kept if it returns, undone if it raises. For what has tables of its own."""
+        if not entries:
+            return await self._run(work, writes=writes)
+        settled = chain.settled(entries)
+
+        def all_of_it(transaction: Transaction) -> T:
+            result = work(transaction)
+            chain.append(transaction, settled, self._audit_key)
+            return result
+
+        return await self._run(all_of_it)
 
     async def close(self) -> None:
         """Let go of files and connections."""

@@ -70,7 +70,7 @@ class CollectionOperations:
 
     def _list(self) -> Operation:
         async def list_items(ctx: Context, **params: Any) -> object:
-            return await self._page(ctx, params, STANDARD)
+            return await self.page(ctx, params, STANDARD)
 
         name = self.collection.name
         return self._reading(
@@ -87,7 +87,7 @@ class CollectionOperations:
             return None
 
         async def search_items(ctx: Context, **params: Any) -> object:
-            return await self._page(ctx, params, MINIMAL)
+            return await self.page(ctx, params, MINIMAL)
 
         name = self.collection.name
         where = ", ".join(self.collection.searchable)
@@ -105,7 +105,7 @@ class CollectionOperations:
         async def count_items(ctx: Context, **params: Any) -> object:
             asked = {key: value for key, value in params.items() if value is not None}
             given = {**asked, "aggregate": {"count": {"count": True}}}
-            answer: Mapping[str, Any] = await self._page(ctx, given, MINIMAL)
+            answer: Mapping[str, Any] = await self.page(ctx, given, MINIMAL)
             return {"count": answer["aggregations"]["count"]}
 
         words = (Parameter(QUERY.name, QUERY.schema, required=False),)
@@ -169,7 +169,7 @@ class CollectionOperations:
             checked=True,
         )
 
-    async def _page(self, ctx: Context, params: Mapping[str, Any], preset: str) -> dict[str, Any]:
+    async def page(self, ctx: Context, params: Mapping[str, Any], preset: str) -> dict[str, Any]:
         """A page, summaries, or both."""
         asked: Asked = self.reader.read(params, self.collection, preset)
         answer: dict[str, Any] = {}

@@ -63,7 +63,7 @@ class Collections:
                 raise AdapterError(
                     f"A collection has no operation '{verb}' to leave out{hint} It has {', '.join(VERBS)}."
                 )
-        made = CollectionOperations(collection, self._backends[collection.name], self.reader, self._shaper, writable)
+        made = CollectionOperations(collection, self._backends[collection.name], self.reader, self.shaper, writable)
         return made.operations(left)
 
     def relating(self) -> Operation | None:
@@ -78,7 +78,8 @@ class Collections:
         return Reader(Resolver(self.catalog), self._cursors, self.options)
 
     @cached_property
-    def _shaper(self) -> Shaper:
+    def shaper(self) -> Shaper:
+        """Shapes answers."""
         return Shaper(self._cursors)
 
     @cached_property

@@ -87,6 +87,8 @@ class Driver(Protocol):
     """One database. ``where`` is what messages call it."""
 
     where: str
+    is_shared: bool
+    """Whether processes on any machine may use it at once."""
 
     async def run(self, work: Callable[[Transaction], T], *, writes: bool = True) -> T:
         """What the work gives: kept if it returns, undone if it raises. What only reads may be run twice."""

@@ -43,7 +43,8 @@ _SECRETS: Final = ("password", "sslpassword", "oauth_client_secret")
 _BEGIN: Final = (
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;"
     f" SET LOCAL lock_timeout = '{PATIENCE_SECONDS}s';"
-    f" SET LOCAL idle_in_transaction_session_timeout = '{PATIENCE_SECONDS}s'"
+    f" SET LOCAL idle_in_transaction_session_timeout = '{PATIENCE_SECONDS}s';"
+    " SET LOCAL search_path = headgate, public"  # where the queue keeps its tables and functions
 )
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"
 _HAS_SCHEMA: Final = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'headgate'"
@@ -166,6 +167,8 @@ class _Connection:
 
 class PostgresqlDriver:
     """A database of a server. A connection that was lost while nobody used it is replaced unseen."""
+
+    is_shared = True
 
     def __init__(self, url: str, where: str) -> None:
         self.where = where

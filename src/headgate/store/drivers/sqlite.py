@@ -159,6 +159,8 @@ def _told(error: Exception, where: str) -> StoreError:
 class MemoryDriver:
     """A database that ends with the process. It needs no thread: nothing in it ever waits."""
 
+    is_shared = False
+
     def __init__(self) -> None:
         self.where = "The store in memory"
         self._connection: _Connection | None = None
@@ -226,6 +228,8 @@ class SqliteDriver:
     kept or undone by itself, and nobody hears of it before the disk has it. Where only a little is read, the thread
     would take longer to be asked than to answer: a second connection reads it on the event loop, and never waits.
     """
+
+    is_shared = False
 
     def __init__(self, path: Path, *, makes_folder: bool = False) -> None:
         self.where = f"The store '{path}'"

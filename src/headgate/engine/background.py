@@ -1,0 +1,120 @@
+"""How an engine does the work of an execution: the handler called with what it was started with, its answer cut."""
+
+import logging
+import os
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+
+from headgate.adapter.context import Context, Session
+from headgate.adapter.masking import scrubbed, secrets_of
+from headgate.adapter.operations import DRY_RUN, Operation
+from headgate.engine.encoding import encode, standing_alone
+from headgate.engine.failures import without_secrets
+from headgate.engine.processes import ChildFailed, in_process
+from headgate.engine.refusals import internal_error, unknown_operation
+from headgate.engine.validation import validate
+from headgate.executions.desks import Desk
+from headgate.executions.host import Failed
+from headgate.executions.results import Cut, cut
+from headgate.protocol.error_codes import is_callers_to_repair
+from headgate.protocol.errors import AqlError, ErrorDetail
+from headgate.protocol.limits import Limits
+from headgate.store.executions import Execution
+
+__all__ = ["Performer"]
+
+_LOG: Final = logging.getLogger("headgate")
+_THREADS: Final = 100
+"""How many plain functions run at once, beside those that callers wait for."""
+
+
+class _Attempt:
+    """An attempt as its handler sees it."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.id = desk.execution.id
+        self.number = desk.execution.attempt
+        self.report = desk.report
+        self.stopped = threading.Event()
+
+    @property
+    def is_to_stop(self) -> bool:
+        return self.stopped.is_set()
+
+
+class Performer:
+    """Does the work of executions with an engine's operations."""
+
+    def __init__(
+        self,
+        operations: Mapping[str, Operation],
+        limits: Limits,
+        params_of: Callable[[Execution], Mapping[str, object]],
+    ) -> None:
+        self._operations = operations
+        self._limits = limits
+        self._params_of = params_of
+        self._threads = anyio.CapacityLimiter(_THREADS)
+        self._processes = anyio.CapacityLimiter(os.cpu_count() or 1)
+
+    async def __call__(self, desk: Desk) -> Cut:
+        """The result of an attempt, or Failed with words that are safe."""
+        execution = desk.execution
+        operation = self._operations.get(execution.operation)
+        if operation is None:
+            error = unknown_operation(execution.operation, list(self._operations)).error
+            raise Failed(error, may_pass=False)
+        params = self._params_of(execution)
+        try:
+            values = validate(operation, params, self._limits, strict=False).values
+            if operation.tries_nothing:
+                del values[DRY_RUN]
+            return await self._made(operation, values, desk)
+        except AqlError as raised:
+            error = without_secrets(raised.error, secrets_of(operation, params))
+            raise Failed(error, may_pass=_may_pass(error), retry_after=_patience(error)) from None
+        except Exception as broken:
+            words = broken.trace if isinstance(broken, ChildFailed) else "".join(traceback.format_exception(broken))
+            trace = scrubbed(words, secrets_of(operation, params))
+            _LOG.error("%s failed in operation '%s'\n%s", execution.id, operation.name, trace)
+            raise Failed(internal_error({"request_id": desk.about.request_id})) from None
+
+    async def _made(self, operation: Operation, values: dict[str, Any], desk: Desk) -> Cut:
+        if operation.bind is not None:
+            values = dict(operation.bind(values))
+        if operation.background is not None and operation.background.process:
+            async with self._processes:
+                return await in_process(operation, values, desk)
+        attempt = _Attempt(desk)
+        session = Session(desk.about.session_id, lasting=False)
+        context = Context(
+            operation.name,
+            desk.about.request_id,
+            desk.about.caller,
+            session,
+            attempt=attempt,
+            is_async=operation.is_async,
+        )
+        if operation.context_parameter is not None:
+            values = {**values, operation.context_parameter: context}
+        if operation.is_async:
+            data = await operation.function(**values)
+        else:
+            desk.stops_by(attempt.stopped.set)
+            data = await anyio.to_thread.run_sync(partial(operation.function, **values), limiter=self._threads)
+        return await anyio.to_thread.run_sync(partial(cut, standing_alone(data), encode, tuple(context.warnings)))
+
+
+def _may_pass(error: ErrorDetail) -> bool:
+    return error.code == "RATE_LIMIT_EXCEEDED" or not is_callers_to_repair(error.code)
+
+
+def _patience(error: ErrorDetail) -> float:
+    wait = (error.details or {}).get("retry_after_seconds")
+    return float(wait) if isinstance(wait, int | float) and wait > 0 else 0.0

@@ -1,0 +1,394 @@
+"""A process that works on executions: one task for each, and one that looks after all of them."""
+
+import asyncio
+import contextvars
+import logging
+import os
+import random
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from headgate.executions.desks import Desk, Stop
+from headgate.executions.ledger import INTERRUPTED, Ledger
+from headgate.executions.results import Cut
+from headgate.protocol.errors import ErrorDetail
+from headgate.protocol.lifecycle import State
+from headgate.store.executions import Execution, Free, Worker
+from headgate.store.interface import StoreError
+
+__all__ = ["Failed", "Host", "Pace", "Perform"]
+
+_LOG: Final = logging.getLogger("headgate")
+_LONGEST_BACKOFF: Final = 300.0
+_PATIENCE: Final = 5.0
+"""Seconds after which a word from the store that has not arrived is lost."""
+
+
+class Failed(Exception):
+    """The work has failed; another attempt may go better, perhaps only after a while."""
+
+    def __init__(self, error: ErrorDetail, *, may_pass: bool = True, retry_after: float = 0.0) -> None:
+        super().__init__(error.code)
+        self.error = error
+        self.may_pass = may_pass
+        self.retry_after = retry_after
+
+
+Perform: TypeAlias = Callable[[Desk], Awaitable[Cut]]
+"""Does the work of an attempt: gives its result, or raises Failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How often a process looks after its executions, in seconds."""
+
+    busy: float = 0.4
+    """While it works on some: how soon a wish to cancel from elsewhere is heard, and progress is seen elsewhere."""
+    idle: float = 5.0
+    beat: float = 2.0
+    lost: float = 30.0
+    """After such a silence a process counts as gone."""
+
+
+class Host:
+    """Works on executions in this process. It begins with the first one, and ends with ``close``."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        adapter: str,
+        perform: Perform,
+        ended: Callable[[str], None],
+        *,
+        takes_jobs: bool = False,
+        pace: Pace | None = None,
+    ) -> None:
+        self.ledger = ledger
+        self.pace = pace or Pace()
+        self.worker = Worker(
+            f"work_{secrets.token_hex(12)}", adapter, _place(), os.getpid(), 1, ledger.clock(), takes_jobs
+        )
+        self._perform = perform
+        self._ended = ended
+        self._desks: dict[str, Desk] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._taken: set[str] = set()
+        self._ends: dict[str, asyncio.Event] = {}
+        self._tending: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._silent: dict[str, tuple[int, float]] = {}
+        self._strange: dict[str, float] = {}
+        self._beaten = float("-inf")
+        self._is_closing = False
+        self.has_workers = True
+        """Whether anybody takes work of this adapter from the shared queue, as far as was heard."""
+
+    # what is started, asked and awaited here
+
+    @property
+    def id(self) -> str:
+        """The name under which it works."""
+        return self.worker.id
+
+    @property
+    def running(self) -> int:
+        """How many attempts are under way."""
+        return len(self._desks)
+
+    async def start(self) -> None:
+        """Make itself known, and look after what others have left."""
+        if self._tending is None or self._tending.done():
+            await self.ledger.beat(self.worker)
+            self._beaten = time.monotonic()
+            self._tending = self._spawn(self._tend())
+
+    def take(self, execution_id: str, delay: float = 0.0) -> None:
+        """Work on an execution as soon as that is possible."""
+        if execution_id in self._taken or self._is_closing:
+            return
+        self._taken.add(execution_id)
+        self._keep(self._spawn(self._work_on(execution_id, delay)))
+        self._wake.set()
+
+    async def work(self, execution: Execution) -> None:
+        """Work on an execution whose attempt has begun, to its end."""
+        self._taken.add(execution.id)
+        self._wake.set()
+        try:
+            await self._attempt(Desk(execution))
+        finally:
+            self._done(execution.id)
+
+    def tell_to_stop(self, execution_id: str, why: Stop = Stop.ASKED) -> None:
+        """Have an attempt stop that is worked on here."""
+        desk = self._desks.get(execution_id)
+        if desk is not None:
+            desk.tell_to_stop(why)
+
+    def interrupt(self, why: Stop) -> None:
+        """Have everything stop that is worked on here."""
+        for desk in list(self._desks.values()):
+            desk.tell_to_stop(why)
+
+    def desk_of(self, execution_id: str) -> Desk | None:
+        """The attempt that is worked on here, if it is."""
+        return self._desks.get(execution_id)
+
+    def end_of(self, execution_id: str) -> asyncio.Event | None:
+        """What is set when nothing is done here any more for an execution; None if nothing is."""
+        if execution_id not in self._taken:
+            return None
+        return self._ends.setdefault(execution_id, asyncio.Event())
+
+    async def close(self, grace: float = 0.0) -> None:
+        """Let what is under way finish for so long; then interrupt it, and say goodbye."""
+        self._is_closing = True
+        waiting = [task for task in self._tasks if task is not self._tending]
+        if waiting and grace > 0:
+            await asyncio.wait(waiting, timeout=grace)
+        self.interrupt(Stop.SHUTDOWN)
+        longest = max((desk.about.background.cleanup for desk in self._desks.values()), default=0.0)
+        waiting = [task for task in waiting if not task.done()]
+        if waiting:
+            await asyncio.wait(waiting, timeout=longest + 1.0)
+        for task in list(self._tasks):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=1.0)
+        if self._tending is not None:
+            with suppress(StoreError):
+                await self.ledger.leave(self.id)
+
+    # one execution
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """A task that is nobody's child: it inherits neither a caller's transaction nor its cancellation."""
+        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        self._keep(task)
+        return task
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _work_on(self, execution_id: str, delay: float) -> None:
+        try:
+            await asyncio.sleep(delay)
+            execution = await self._begun(execution_id)
+            if execution is not None:
+                await self._attempt(Desk(execution))
+        finally:
+            self._done(execution_id)
+
+    def _done(self, execution_id: str) -> None:
+        self._taken.discard(execution_id)
+        end = self._ends.pop(execution_id, None)
+        if end is not None:
+            end.set()
+
+    async def _begun(self, execution_id: str) -> Execution | None:
+        try:
+            return await self.ledger.begin(execution_id, self.id)
+        except StoreError as error:  # it will be looked for again
+            _LOG.warning("an execution cannot begin yet: %s", error)
+            return None
+
+    async def _attempt(self, desk: Desk) -> None:
+        self._desks[desk.execution.id] = desk
+        try:
+            made = await self._worked(desk)
+            free = await self._settle(desk, made)
+        finally:
+            del self._desks[desk.execution.id]
+        self.begin_free(free)
+
+    async def _worked(self, desk: Desk) -> Cut | ErrorDetail | Failed | None:
+        """What came of an attempt: a result, what went wrong, or nothing, since it was stopped."""
+        task = asyncio.get_running_loop().create_task(_awaited(self._perform, desk))
+        desk.stops_by(task.cancel)
+        told = asyncio.get_running_loop().create_task(desk.told.wait())
+        try:
+            await asyncio.wait({task, told}, timeout=desk.about.background.timeout, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                desk.tell_to_stop(Stop.LATE)
+                await self._until_it_stops(desk, task)
+        except asyncio.CancelledError:  # this process ends, and nobody waits any longer
+            task.cancel()
+            raise
+        finally:
+            told.cancel()
+        return _outcome_of(task)
+
+    async def _until_it_stops(self, desk: Desk, task: asyncio.Task[Cut]) -> None:
+        await asyncio.wait({task}, timeout=desk.about.background.cleanup)
+        if task.done():
+            return
+        desk.force()
+        if desk.stop in (Stop.ASKED, Stop.LATE):
+            _LOG.warning("execution %s of '%s' does not stop", desk.execution.id, desk.execution.operation)
+            await self.ledger.stuck(desk.execution.run)
+        await asyncio.wait({task})
+
+    async def _settle(self, desk: Desk, made: Cut | ErrorDetail | Failed | None) -> list[Free]:
+        """Write down what came of an attempt; whose turn it is now."""
+        execution, ledger = desk.reached, self.ledger
+        if desk.stop is Stop.TAKEN:
+            return self._over(execution, None)
+        if isinstance(made, Cut):
+            return self._over(execution, await ledger.complete(execution, made))
+        match desk.stop:
+            case Stop.ASKED:
+                return self._over(execution, await ledger.stopped(execution))
+            case Stop.SHUTDOWN:
+                await ledger.hand_over(execution)
+                return self._over(execution, None)
+            case Stop.LATE:
+                timeout = desk.about.background.timeout or 0.0
+                words = f"The work took longer than {timeout:g} seconds"
+                made = Failed(ErrorDetail("INTERNAL_TIMEOUT", words, {"timeout_seconds": timeout}))
+            case _:
+                made = made or Failed(INTERRUPTED)
+        return await self._fail(desk, made if isinstance(made, Failed) else Failed(made))
+
+    async def _fail(self, desk: Desk, failed: Failed) -> list[Free]:
+        execution, background = desk.reached, desk.about.background
+        if not failed.may_pass or execution.tries >= background.retries:
+            return self._over(execution, await self.ledger.fail(execution, failed.error))
+        delay = min(_LONGEST_BACKOFF, background.backoff * 2**execution.tries)
+        delay = max(failed.retry_after, delay * (1 + random.random() / 4))  # noqa: S311  (so that not all come at once)
+        await self.ledger.again(execution, failed.error, self.ledger.clock() + delay)
+        if not self.ledger.store.is_shared:
+            asyncio.get_running_loop().call_later(delay, self.take, execution.id)
+        return []
+
+    def _over(self, execution: Execution, free: list[Free] | None) -> list[Free]:
+        """There is nothing more to do here for an execution."""
+        self._ended(execution.id)
+        return free or []
+
+    def begin_free(self, free: Iterable[Free]) -> None:
+        """Begin what others have made room for, as far as it is this process's."""
+        if self.ledger.store.is_shared:
+            return  # the queue tells the workers
+        for one in free:
+            if one.worker in (None, self.id):
+                self.take(one.id)
+
+    # all of them
+
+    async def _tend(self) -> None:
+        while True:
+            try:
+                await self._look_after()
+            except StoreError as error:
+                _LOG.warning("executions cannot be looked after now: %s", error)
+                self._silent.clear()  # nobody could have been heard
+            pause = self.pace.busy if self._taken else self.pace.idle
+            self._wake.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._wake.wait()
+                    await asyncio.sleep(self.pace.busy)
+
+    async def _look_after(self) -> None:
+        await self._write_progress()
+        now = time.monotonic()
+        if now - self._beaten >= self.pace.beat:
+            await self.ledger.beat(self.worker)
+            self._beaten = now
+            await self._listen(now)
+        if self._desks or self._strange or now == self._beaten:
+            await self._compare(now)
+        if not self.ledger.store.is_shared and not self._is_closing:
+            for execution_id in await self.ledger.to_begin(self.worker.adapter, self.id):
+                self.take(execution_id)
+
+    async def _write_progress(self) -> None:
+        notes = []
+        for desk in self._desks.values():
+            if desk.has_news:
+                desk.has_news = False
+                notes.append((desk.execution.run, desk.progress))
+        if notes:
+            await self.ledger.note(notes)
+
+    async def _compare(self, now: float) -> None:
+        """Hear what others want of the executions here, and which are no longer this process's."""
+        mine = {execution_id: desk.execution.attempt for execution_id, desk in self._desks.items()}
+        known = {execution_id: (attempt, state) for execution_id, attempt, state in await self.ledger.in_hand(self.id)}
+        for execution_id, attempt in mine.items():
+            there = known.pop(execution_id, None)
+            if there is None or there[0] != attempt:
+                self.tell_to_stop(execution_id, Stop.TAKEN)
+            elif there[1] is State.CANCELLING:
+                self.tell_to_stop(execution_id)
+        await self._return(now, [one for one in known if one not in self._taken])
+
+    async def _return(self, now: float, strange: Iterable[str]) -> None:
+        """Give back what the store says is worked on here, and is not: the word of it was lost on its way.
+
+        It was never begun, so that anybody may begin it, whatever its operation says of interruptions.
+        """
+        self._strange = {one: self._strange.get(one, now) for one in strange}
+        for execution_id, since in list(self._strange.items()):
+            if now - since > _PATIENCE:
+                await self.ledger.give_back(execution_id, self.id)
+                del self._strange[execution_id]
+
+    async def _listen(self, now: float) -> None:
+        """Notice which processes are gone, and what they have left."""
+        heard: dict[str, tuple[int, float]] = {}
+        known = await self.ledger.workers()
+        for worker in known:
+            beats, since = self._silent.get(worker.id, (worker.beats, now))
+            heard[worker.id] = (worker.beats, now if beats != worker.beats else since)
+            is_silent = now - heard[worker.id][1] > self.pace.lost
+            if worker.id != self.id and (is_silent or is_dead(worker)):
+                _LOG.warning("process %d on '%s', which worked on executions, is gone", worker.pid, worker.place)
+                await self.ledger.leave(worker.id)
+        self._silent = heard
+        self.has_workers = any(one.takes_jobs and one.adapter == self.worker.adapter for one in known)
+        await self.ledger.recover()
+
+
+async def _awaited(perform: Perform, desk: Desk) -> Cut:
+    return await perform(desk)
+
+
+def _outcome_of(task: "asyncio.Task[Cut]") -> Cut | Failed | None:
+    if task.cancelled():
+        return None
+    error = task.exception()
+    if error is None:
+        return task.result()
+    return error if isinstance(error, Failed) else Failed(INTERRUPTED, may_pass=False)
+
+
+def _place() -> str:
+    """This machine, and the space that its process numbers count in: containers have their own."""
+    space = ""
+    with suppress(OSError):
+        space = str(Path("/proc/self/ns/pid").stat().st_ino)
+    return f"{socket.gethostname()} {space}".rstrip()
+
+
+def is_dead(worker: Worker) -> bool:
+    """Whether a process of this very machine is surely gone; of others nobody knows."""
+    if sys.platform == "win32" or worker.place != _place():
+        return False
+    try:
+        os.kill(worker.pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+

@@ -1,0 +1,293 @@
+"""The book of executions: every change to one is made here, in one step of the store, from whichever process."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+import anyio
+
+from headgate.executions.queueing import NoQueue
+from headgate.executions.results import Cut
+from headgate.executions.values import About, read_error, wire_error
+from headgate.protocol.errors import ErrorDetail
+from headgate.protocol.lifecycle import State
+from headgate.store import executions as rows
+from headgate.store.audit import Entry
+from headgate.store.drivers.base import Transaction, Unkeepable
+from headgate.store.executions import Execution, Free, Progress, Queue, Run, Worker
+from headgate.store.interface import Store, StoreError
+
+__all__ = ["CANCELLED", "ENDED", "INTERRUPTED", "RETRIED", "SESSION_ENDED", "Ledger"]
+
+_LOG: Final = logging.getLogger("headgate")
+
+ENDED: Final = "ended"
+"""How the audit tells of the end of an execution whose start it has told of."""
+CANCELLED: Final = "cancelled"
+"""How the audit tells that a person wanted an execution to end."""
+RETRIED: Final = "retried"
+
+SESSION_ENDED: Final = "the end of the session"
+"""Who asked for the end of an execution that is bound to a session."""
+
+INTERRUPTED: Final = ErrorDetail("INTERNAL_INTERRUPTED", "The work was interrupted: the process that did it has ended")
+_OF_SESSION: Final = ErrorDetail("INTERNAL_SESSION_ENDED", "The session that started the work has ended")
+_UNSTARTED: Final = "{}"
+
+_MOST_INTERRUPTIONS: Final = 5
+"""What has taken so many processes with it is not begun again."""
+_LONGEST_PAUSE: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The executions in one store."""
+
+    store: Store
+    queue: Queue = NoQueue()  # noqa: RUF009  (has no state)
+    clock: Callable[[], float] = time.time
+
+    # looking
+
+    async def find(self, execution_id: str) -> Execution | None:
+        """The execution of an id."""
+        return await self.store.transact(lambda transaction: rows.find(transaction, execution_id), writes=False)
+
+    async def select(
+        self,
+        *,
+        adapter: str | None = None,
+        owner: str | None = None,
+        live: bool = False,
+        before: str | None = None,
+        first: int = 1000,
+    ) -> list[Execution]:
+        """Executions, the newest first."""
+        work = partial(rows.select, adapter=adapter, owner=owner, live=live, before=before, first=first)
+        return await self.store.transact(work, writes=False)
+
+    async def all(self, adapter: str, owner: str) -> list[Execution]:
+        """All executions of an owner, the newest first."""
+        found: list[Execution] = []
+        while page := await self.select(
+            adapter=adapter, owner=owner, before=found[-1].id if found else None, first=5000
+        ):
+            found += page
+        return found
+
+    async def workers(self) -> list[Worker]:
+        """The processes that are known."""
+        return await self.store.transact(rows.workers, writes=False)
+
+    # starting
+
+    async def add(self, execution: Execution) -> Execution:
+        """Keep a new execution. It has its id already, so that trying again after a doubt adds no second one."""
+        return await self._surely(lambda transaction: rows.add(transaction, execution, self.queue), seconds=10.0)
+
+    async def begin(self, execution_id: str, worker: str) -> Execution | None:
+        """Start the next attempt; None if it is not waiting for that, or somebody else was faster."""
+        now = self.clock()
+        return await self.store.transact(lambda transaction: rows.begin(transaction, execution_id, worker, now))
+
+    # while it runs
+
+    async def note(self, notes: Sequence[tuple[Run, Progress]]) -> None:
+        """Write down how far some attempts are."""
+        await self.store.transact(lambda transaction: rows.note_progress(transaction, notes))
+
+    async def stuck(self, run: Run) -> None:
+        """Say that an attempt does not stop."""
+        await self._surely(lambda transaction: rows.mark_stuck(transaction, run))
+
+    # ending; whatever happens to the database, what came of the work is not lost
+
+    async def complete(self, execution: Execution, made: Cut) -> list[Free] | None:
+        """Keep the result; None if the attempt is no longer its worker's. Tells whose turn it is now."""
+        return await self._end(State.COMPLETED, execution, outcome=made.outcome.text(), cut=made)
+
+    async def fail(self, execution: Execution, error: ErrorDetail) -> list[Free] | None:
+        """Keep the error."""
+        return await self._end(State.FAILED, execution, error=wire_error(error))
+
+    async def cancel(self, execution: Execution) -> list[Free] | None:
+        """Say that it has ended as somebody wanted."""
+        return await self._end(State.CANCELLED, execution)
+
+    async def again(self, execution: Execution, error: ErrorDetail, due_at: float) -> bool:
+        """Let another attempt follow one that has failed; whether it was still its worker's."""
+        worker = None if self.store.is_shared else execution.worker
+        changes = {"tries": execution.tries + 1, "due_at": due_at, "error": wire_error(error), "worker": worker}
+        return await self._surely(lambda transaction: rows.again(transaction, execution, changes, self.queue))
+
+    async def hand_over(self, execution: Execution) -> None:
+        """What this process can no longer work on: others do, or it fails."""
+        await self._surely(lambda transaction: self._interrupt(transaction, execution))
+
+    async def _end(
+        self, target: State, execution: Execution, *, cut: Cut | None = None, **changes: object
+    ) -> list[Free] | None:
+        about = About.read(execution.about)
+        final = {**self._final(about, execution), "error": None, **changes}
+        pieces = cut.pieces if cut else ()
+        entries = [self._entry(execution, target, changes)] if about.audited else []
+        return await self._surely(
+            lambda transaction: rows.end(transaction, target, execution, final, self.queue, pieces), entries
+        )
+
+    def _final(self, about: About, execution: Execution) -> dict[str, object]:
+        """What is written down at every end; secrets are needed no longer."""
+        now = self.clock()
+        hidden = {"params": _UNSTARTED} if about.hides else {}
+        reached = {"done": execution.done, "total": execution.total, "message": execution.message}
+        return {"finished_at": now, "expires_at": now + about.background.keep, **reached, **hidden}
+
+    def _entry(self, execution: Execution, target: State, changes: dict[str, Any]) -> Entry:
+        about = About.read(execution.about)
+        error = changes.get("error")
+        return Entry(
+            at=self.clock(),
+            event=ENDED,
+            adapter=execution.adapter,
+            caller=execution.owner,
+            request_id=about.request_id,
+            operation=execution.operation,
+            code=str(read_error(error)["code"]) if error else "",
+            details={"execution_id": execution.id, "status": target.value},
+        )
+
+    # what others want of it
+
+    async def ask_to_stop(
+        self, execution_id: str, by: str, entries: Sequence[Entry] = ()
+    ) -> tuple[Execution | None, list[Free]]:
+        """Ask for an execution's end, and tell what is known of it then."""
+        known = await self.find(execution_id)
+        if known is None or known.state.is_terminal:
+            return known, []
+        final = self._final(About.read(known.about), known)
+        return await self.store.transact(
+            lambda transaction: rows.ask_to_stop(transaction, execution_id, self.clock(), by, final, self.queue), entries
+        )
+
+    async def retry(self, execution_id: str, worker: str | None, entries: Sequence[Entry] = ()) -> Execution | None:
+        """Let an execution that has failed begin anew; None if it has not failed."""
+        now = self.clock()
+        return await self.store.transact(
+            lambda transaction: rows.retry(transaction, execution_id, now, worker, self.queue), entries
+        )
+
+    async def end_session(self, session: str) -> list[Execution]:
+        """End what is bound to a session that is over; what it was."""
+        found = await self.store.transact(lambda transaction: rows.of_session(transaction, session), writes=False)
+        for execution in found:
+            await self.ask_to_stop(execution.id, SESSION_ENDED)
+        return found
+
+    def as_a_person(self, event: str, execution: Execution, by: str) -> Entry:
+        """What the audit tells of an operator who cancels or retries an execution."""
+        return Entry(
+            at=self.clock(),
+            event=event,
+            adapter=execution.adapter,
+            caller=by,
+            operation=execution.operation,
+            details={"execution_id": execution.id},
+        )
+
+    # workers
+
+    async def beat(self, worker: Worker) -> None:
+        """Say that a process is alive."""
+        await self.store.transact(lambda transaction: rows.beat(transaction, worker))
+
+    async def leave(self, worker: str) -> None:
+        """Say that a process is gone, and let others have what waits for it."""
+        await self.store.transact(lambda transaction: rows.leave(transaction, worker))
+        await self.recover()
+
+    async def in_hand(self, worker: str) -> list[tuple[str, int, State]]:
+        """What a worker is at, as far as the store knows."""
+        return await self.store.transact(lambda transaction: rows.in_hand(transaction, worker), writes=False)
+
+    async def to_begin(self, adapter: str, worker: str) -> list[str]:
+        """What a worker may begin."""
+        now = self.clock()
+        work: Callable[[Transaction], list[str]] = lambda transaction: rows.to_begin(transaction, adapter, worker, now)  # noqa: E731
+        return await self.store.transact(work, writes=False)
+
+    async def give_back(self, execution_id: str, worker: str) -> None:
+        """Let anybody begin what a worker was given and has never begun."""
+
+        def work(transaction: Transaction) -> None:
+            known = rows.find(transaction, execution_id)
+            if known is not None and known.worker == worker and known.state is State.RUNNING:
+                rows.resume(transaction, known, {"due_at": self.clock()}, self.queue)
+
+        await self.store.transact(work)
+
+    async def recover(self) -> int:
+        """Fail, free or begin anew what processes that are gone have left; how many executions."""
+        orphans = await self.store.transact(rows.orphans, writes=False)
+        for execution in orphans:
+            await self.store.transact(partial(self._interrupt, execution=execution))
+        ended = await self.store.transact(rows.of_ended_sessions, writes=False)
+        for execution in ended:
+            if execution.state is not State.CANCELLING:
+                await self.ask_to_stop(execution.id, SESSION_ENDED)
+        return len(orphans) + len(ended)
+
+    def _interrupt(self, transaction: Transaction, execution: Execution) -> None:
+        """What becomes of an execution whose worker is gone."""
+        if execution.state in (State.PENDING, State.RETRYING):
+            rows.set_free(transaction, execution)
+            return
+        about = About.read(execution.about)
+        if execution.asked_at is not None:
+            self._settle_ask(transaction, execution, about)
+        elif about.background.interrupted == "resume" and execution.interruptions < _MOST_INTERRUPTIONS:
+            rows.resume(transaction, execution, {"due_at": self.clock()}, self.queue)
+        else:
+            final = {**self._final(about, execution), "error": wire_error(INTERRUPTED)}
+            rows.end(transaction, State.FAILED, execution, final, self.queue)
+
+    def _settle_ask(self, transaction: Transaction, execution: Execution, about: About) -> None:
+        final = self._final(about, execution)
+        if fails_with_session(execution, about):
+            failed = {**final, "error": wire_error(_OF_SESSION)}
+            rows.end(transaction, State.FAILED, execution, failed, self.queue)
+        else:
+            rows.end(transaction, State.CANCELLED, execution, final, self.queue)
+
+    async def stopped(self, execution: Execution) -> list[Free] | None:
+        """Say that it has ended because somebody asked for it, or because its session ended."""
+        known = await self.find(execution.id)
+        asked = replace(execution, asked_by=known.asked_by if known else None)
+        if fails_with_session(asked, About.read(execution.about)):
+            return await self.fail(execution, _OF_SESSION)
+        return await self.cancel(execution)
+
+    async def _surely(
+        self, work: Callable[[Transaction], Any], entries: Sequence[Entry] = (), *, seconds: float | None = None
+    ) -> Any:
+        """Do a change that may be tried again without harm, until the database is there for it."""
+        pause, spent = 0.05, 0.0
+        while True:
+            try:
+                return await self.store.transact(work, entries)
+            except Unkeepable:
+                raise
+            except StoreError as error:
+                if seconds is not None and spent >= seconds:
+                    raise
+                _LOG.warning("what became of an execution cannot be written down yet: %s", error)
+            await anyio.sleep(pause)
+            pause, spent = min(_LONGEST_PAUSE, pause * 2), spent + pause
+
+
+def fails_with_session(execution: Execution, about: About) -> bool:
+    """Whether it is to fail rather than to be cancelled, since its session asked for its end."""
+    return execution.asked_by == SESSION_ENDED and about.background.session == "fail"

@@ -1,0 +1,109 @@
+"""The queue that carries executions to workers: none where one process does all, procrastinate's on PostgreSQL.
+
+Jobs are put, dropped and put back by procrastinate's own functions in the database, within the very transaction that moves
+the execution: there is no moment in which one knows more than the other.
+"""
+
+import hashlib
+import re
+from functools import partial
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+
+import orjson
+
+from headgate.store.drivers.base import Transaction
+from headgate.store.executions import Execution, Queue
+from headgate.store.interface import Store, StoreError
+
+__all__ = ["TASK", "NoQueue", "SharedQueue", "prepare_queue", "queue_name", "queue_of"]
+
+TASK: Final = "headgate"
+"""The name of the one task that procrastinate knows."""
+
+_PUT: Final = """SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(CAST(:queue AS varchar), CAST(:task AS varchar), 0, NULL, NULL,
+    CAST(:args AS jsonb), to_timestamp(:at))]::procrastinate_job_to_defer_v1[])"""
+_DROP: Final = "SELECT procrastinate_finish_job_v1(:job, 'succeeded', true)"
+_PUT_BACK: Final = "SELECT procrastinate_retry_job_v2(:job, to_timestamp(:at), NULL, NULL, NULL)"
+_IS_THERE: Final = "SELECT 1 FROM procrastinate_jobs WHERE id = :job AND status IN ('todo', 'doing') FOR UPDATE"
+
+_VERSION: Final = "queue_version"
+_MIGRATION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)_\d+_.*\.sql\Z")
+
+
+class NoQueue:
+    """The process that an execution was started in works on it itself."""
+
+    def put(self, transaction: Transaction, execution: Execution) -> None:
+        """Nothing to do."""
+
+    drop = put_back = put
+
+
+class SharedQueue:
+    """Jobs of procrastinate, in the database that the executions are in."""
+
+    def put(self, transaction: Transaction, execution: Execution) -> None:
+        """Have any worker of the adapter take it."""
+        args = orjson.dumps({"id": execution.id}).decode()
+        transaction.rows(_PUT, queue=queue_name(execution.adapter), task=TASK, args=args, at=execution.due_at)
+
+    def drop(self, transaction: Transaction, execution: Execution) -> None:
+        """The job is done, whatever came of the execution."""
+        if execution.job is not None and transaction.rows(_IS_THERE, job=execution.job):
+            transaction.rows(_DROP, job=execution.job)
+
+    def put_back(self, transaction: Transaction, execution: Execution) -> None:
+        """The job waits to be taken again."""
+        if execution.job is not None and transaction.rows(_IS_THERE, job=execution.job):
+            transaction.rows(_PUT_BACK, job=execution.job, at=execution.due_at)
+        else:
+            self.put(transaction, execution)
+
+
+def queue_of(store: Store) -> Queue:
+    """What carries the executions of a store to those who work on them."""
+    return SharedQueue() if store.is_shared else NoQueue()
+
+
+def queue_name(adapter: str) -> str:
+    """The queue of an adapter: PostgreSQL's channels have short names, adapters may have any."""
+    return f"headgate_{hashlib.sha256(adapter.encode()).hexdigest()[:24]}"
+
+
+async def prepare_queue(store: Store) -> None:
+    """Make procrastinate's tables beside ours, or bring them to the version that is installed."""
+    if store.is_shared:
+        installed = version("procrastinate")
+        await store.transact(partial(_prepare, installed=installed))
+
+
+def _prepare(transaction: Transaction, installed: str) -> None:
+    transaction.lock("queue")
+    found = transaction.rows("SELECT value FROM headgate.meta WHERE name = :name", name=_VERSION)
+    known = str(found[0][0]) if found else ""
+    if known == installed:
+        return
+    if _numbers(known) > _numbers(installed):
+        raise StoreError(
+            f"The queue was made by procrastinate {known}, and {installed} is installed here: upgrade it, since older"
+            " ones may not know its tables"
+        )
+    home = files("procrastinate") / "sql"
+    scripts = _since(home / "migrations", known) if known else [home / "schema.sql"]
+    for script in scripts:
+        transaction.change(script.read_text("utf-8"))
+    transaction.change("DELETE FROM headgate.meta WHERE name = :name", name=_VERSION)
+    transaction.change("INSERT INTO headgate.meta (name, value) VALUES (:name, :value)", name=_VERSION, value=installed)
+
+
+def _since(folder: Traversable, known: str) -> list[Traversable]:
+    """The scripts that lead from one version to the newest, in their order."""
+    scripts = sorted((one for one in folder.iterdir() if _MIGRATION.match(one.name)), key=lambda one: one.name)
+    return [one for one in scripts if _numbers(one.name) > _numbers(known)]
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(digits) for digits in re.findall(r"\d+", text)[:3])
