@@ -143,6 +143,5 @@ def _seconds(name: str, value: object, *, or_none: bool = False) -> None:
 
 def _choice(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise AdapterError(
-            f"Background {name} must be one of {', '.join(known)}, not '{value}'{did_you_mean(nearest(value, known, 1))}"
-        )
+        near = did_you_mean(nearest(value, known, 1))
+        raise AdapterError(f"Background {name} must be one of {', '.join(known)}, not '{value}'{near}")

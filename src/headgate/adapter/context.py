@@ -160,7 +160,7 @@ class Context:
         if self._attempt is not None:
             self._attempt.report(current, total, message)
         elif self._progress is not None and current is not None:
-            anyio.from_thread.run(self._progress, current, total, message)
+            anyio.from_thread.run(self._tell, current, total, message)
         return _DONE
 
     async def _tell(self, current: float | None, total: float | None, message: str | None) -> None:

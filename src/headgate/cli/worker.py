@@ -18,7 +18,9 @@ __all__ = ["worker"]
 
 
 def worker(
-    source: Annotated[str, Parameter(help="What the servers serve: module:adapter, file.py:adapter, or headgate.toml.")],
+    source: Annotated[
+        str, Parameter(help="What the servers serve: module:adapter, file.py:adapter, or headgate.toml.")
+    ],
     /,
     *,
     state: Annotated[

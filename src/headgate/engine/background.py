@@ -79,7 +79,7 @@ class Performer:
         except AqlError as raised:
             error = without_secrets(raised.error, secrets_of(operation, params))
             raise Failed(error, may_pass=_may_pass(error), retry_after=_patience(error)) from None
-        except Exception as broken:
+        except Exception as broken:  # noqa: BLE001  (whatever a handler raises, the error is safe)
             words = broken.trace if isinstance(broken, ChildFailed) else "".join(traceback.format_exception(broken))
             trace = scrubbed(words, secrets_of(operation, params))
             _LOG.error("%s failed in operation '%s'\n%s", execution.id, operation.name, trace)

@@ -20,8 +20,9 @@ from headgate.executions.ledger import INTERRUPTED, Ledger
 from headgate.executions.results import Cut
 from headgate.protocol.errors import ErrorDetail
 from headgate.protocol.lifecycle import State
-from headgate.store.executions import Execution, Free, Worker
+from headgate.store.executions import Execution, Free
 from headgate.store.interface import StoreError
+from headgate.store.workers import Worker
 
 __all__ = ["Failed", "Host", "Pace", "Perform"]
 
@@ -390,5 +391,3 @@ def is_dead(worker: Worker) -> bool:
     except OSError:
         return False
     return False
-
-

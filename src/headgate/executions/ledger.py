@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 
@@ -15,12 +15,16 @@ from headgate.executions.values import About, read_error, wire_error
 from headgate.protocol.errors import ErrorDetail
 from headgate.protocol.lifecycle import State
 from headgate.store import executions as rows
+from headgate.store import workers as processes
 from headgate.store.audit import Entry
 from headgate.store.drivers.base import Transaction, Unkeepable
-from headgate.store.executions import Execution, Free, Progress, Queue, Run, Worker
+from headgate.store.executions import Execution, Free, Progress, Queue, Run
 from headgate.store.interface import Store, StoreError
+from headgate.store.workers import Worker
 
 __all__ = ["CANCELLED", "ENDED", "INTERRUPTED", "RETRIED", "SESSION_ENDED", "Ledger"]
+
+T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("headgate")
 
@@ -80,7 +84,7 @@ class Ledger:
 
     async def workers(self) -> list[Worker]:
         """The processes that are known."""
-        return await self.store.transact(rows.workers, writes=False)
+        return await self.store.transact(processes.workers, writes=False)
 
     # starting
 
@@ -169,8 +173,9 @@ class Ledger:
         if known is None or known.state.is_terminal:
             return known, []
         final = self._final(About.read(known.about), known)
+        asking = partial(rows.ask_to_stop, execution_id=execution_id, now=self.clock(), by=by)
         return await self.store.transact(
-            lambda transaction: rows.ask_to_stop(transaction, execution_id, self.clock(), by, final, self.queue), entries
+            lambda transaction: asking(transaction, final=final, queue=self.queue), entries
         )
 
     async def retry(self, execution_id: str, worker: str | None, entries: Sequence[Entry] = ()) -> Execution | None:
@@ -202,11 +207,11 @@ class Ledger:
 
     async def beat(self, worker: Worker) -> None:
         """Say that a process is alive."""
-        await self.store.transact(lambda transaction: rows.beat(transaction, worker))
+        await self.store.transact(lambda transaction: processes.beat(transaction, worker))
 
     async def leave(self, worker: str) -> None:
         """Say that a process is gone, and let others have what waits for it."""
-        await self.store.transact(lambda transaction: rows.leave(transaction, worker))
+        await self.store.transact(lambda transaction: processes.leave(transaction, worker))
         await self.recover()
 
     async def in_hand(self, worker: str) -> list[tuple[str, int, State]]:
@@ -215,8 +220,7 @@ class Ledger:
 
     async def to_begin(self, adapter: str, worker: str) -> list[str]:
         """What a worker may begin."""
-        now = self.clock()
-        work: Callable[[Transaction], list[str]] = lambda transaction: rows.to_begin(transaction, adapter, worker, now)  # noqa: E731
+        work = partial(rows.to_begin, adapter=adapter, worker=worker, now=self.clock())
         return await self.store.transact(work, writes=False)
 
     async def give_back(self, execution_id: str, worker: str) -> None:
@@ -231,10 +235,10 @@ class Ledger:
 
     async def recover(self) -> int:
         """Fail, free or begin anew what processes that are gone have left; how many executions."""
-        orphans = await self.store.transact(rows.orphans, writes=False)
+        orphans = await self.store.transact(processes.orphans, writes=False)
         for execution in orphans:
             await self.store.transact(partial(self._interrupt, execution=execution))
-        ended = await self.store.transact(rows.of_ended_sessions, writes=False)
+        ended = await self.store.transact(processes.of_ended_sessions, writes=False)
         for execution in ended:
             if execution.state is not State.CANCELLING:
                 await self.ask_to_stop(execution.id, SESSION_ENDED)
@@ -271,8 +275,8 @@ class Ledger:
         return await self.cancel(execution)
 
     async def _surely(
-        self, work: Callable[[Transaction], Any], entries: Sequence[Entry] = (), *, seconds: float | None = None
-    ) -> Any:
+        self, work: Callable[[Transaction], T], entries: Sequence[Entry] = (), *, seconds: float | None = None
+    ) -> T:
         """Do a change that may be tried again without harm, until the database is there for it."""
         pause, spent = 0.05, 0.0
         while True:

@@ -14,7 +14,7 @@ from headgate.adapter.collections.registry import Collections
 from headgate.adapter.context import Context
 from headgate.adapter.functions import TRYING
 from headgate.adapter.operations import Example, Operation
-from headgate.adapter.parameters import Parameter, Schema
+from headgate.adapter.parameters import Parameter
 from headgate.executions.results import Page, read_page
 from headgate.executions.service import Executions
 from headgate.executions.values import Outcome, percentage, read_error, state_object, unfit
@@ -89,7 +89,11 @@ _FIRST: Final = Parameter(
 )
 _AFTER: Final = Parameter(
     "after",
-    {"type": ["string", "null"], "pattern": "^[0-9]{1,15}$", "description": "Go on after page.after of the page before."},
+    {
+        "type": ["string", "null"],
+        "pattern": "^[0-9]{1,15}$",
+        "description": "Go on after page.after of the page before.",
+    },
     required=False,
 )
 
@@ -230,7 +234,7 @@ def _operation(
     summary: str,
     description: str = "",
     *,
-    returns: Schema | None = None,
+    returns: Mapping[str, Any] | None = None,
     returned: str = "",
     examples: tuple[Example, ...] = (),
     danger: Danger = _SAFE,
@@ -244,7 +248,7 @@ def _operation(
         parameters=parameters if category.read_only else (*parameters, TRYING),
         summary=summary,
         description=f"{summary} {description}".rstrip(),
-        returns=returns or {"type": "object"},
+        returns=dict(returns or {"type": "object"}),
         returns_description=returned,
         examples=examples or (Example({EXECUTION_ID: _EXAMPLE_ID}),),
         danger=danger,
@@ -364,7 +368,9 @@ def _list(executions: Executions) -> Operation:
         made = CollectionOperations(COLLECTION, mine, collections.reader, collections.shaper, writable=False)
         return await made.page(ctx, asked, STANDARD)
 
-    [usual] = collections.operations(COLLECTION, ("get", "search", "count", "create", "update", "delete"), writable=False)
+    [usual] = collections.operations(
+        COLLECTION, ("get", "search", "count", "create", "update", "delete"), writable=False
+    )
     return Operation(
         name=usual.name,
         category=usual.category,

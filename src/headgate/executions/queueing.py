@@ -1,7 +1,7 @@
 """The queue that carries executions to workers: none where one process does all, procrastinate's on PostgreSQL.
 
-Jobs are put, dropped and put back by procrastinate's own functions in the database, within the very transaction that moves
-the execution: there is no moment in which one knows more than the other.
+Jobs are put, dropped and put back by procrastinate's own functions in the database, within the very transaction that
+moves the execution: there is no moment in which one knows more than the other.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ __all__ = ["TASK", "NoQueue", "SharedQueue", "prepare_queue", "queue_name", "que
 TASK: Final = "headgate"
 """The name of the one task that procrastinate knows."""
 
-_PUT: Final = """SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(CAST(:queue AS varchar), CAST(:task AS varchar), 0, NULL, NULL,
-    CAST(:args AS jsonb), to_timestamp(:at))]::procrastinate_job_to_defer_v1[])"""
+_PUT: Final = """SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
+    CAST(:queue AS varchar), CAST(:task AS varchar), 0, NULL, NULL, CAST(:args AS jsonb), to_timestamp(:at))]::procrastinate_job_to_defer_v1[])"""
 _DROP: Final = "SELECT procrastinate_finish_job_v1(:job, 'succeeded', true)"
 _PUT_BACK: Final = "SELECT procrastinate_retry_job_v2(:job, to_timestamp(:at), NULL, NULL, NULL)"
 _IS_THERE: Final = "SELECT 1 FROM procrastinate_jobs WHERE id = :job AND status IN ('todo', 'doing') FOR UPDATE"

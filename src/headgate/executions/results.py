@@ -43,7 +43,7 @@ class Page(NamedTuple):
 
 
 def cut(data: object, encode: Callable[[object], bytes], warnings: tuple[Notice, ...] = ()) -> Cut:
-    """A result in pieces. A list is cut between its items, everything else as one JSON text. A ValueError if too large."""
+    """A result in pieces. A list is cut between its items, all else as one JSON text. A ValueError if too large."""
     if isinstance(data, list | tuple) and type(data) in (list, tuple):
         made = list(_grouped(encode(item).decode() for item in data))
         size = sum(len(piece.content) for piece in made)

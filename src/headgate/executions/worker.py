@@ -119,7 +119,8 @@ class _Jobs(JobManager):
 
     async def prune_stalled_workers(self, seconds_since_heartbeat: float) -> list[int]:
         """Forget workers that are gone. What they were at is looked after elsewhere."""
-        found = await self._patiently(lambda: self._ask(_PRUNE, seconds=seconds_since_heartbeat), [])
+        nothing: list[Any] = []
+        found = await self._patiently(lambda: self._ask(_PRUNE, seconds=seconds_since_heartbeat), nothing)
         return [int(row[0]) for row in found]
 
     async def listen_for_jobs(self, **listening: Any) -> None:
@@ -143,7 +144,7 @@ class QueueWorker:
         self._app = App(connector=connector)
         self._app.job_manager = self._jobs
         self._app.task(name=TASK, pass_context=True)(self._work)
-        self._fetcher = Fetcher(
+        self._fetcher: Any = Fetcher(  # whose methods have no types
             self._app,
             queues=[queue_name(executions.adapter)],
             concurrency=concurrency,

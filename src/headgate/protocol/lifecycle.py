@@ -9,7 +9,18 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-__all__ = ["CORE", "LIVE", "STATES", "TERMINAL", "TRANSITIONS", "State", "Transition", "is_legal", "leading_to", "table"]
+__all__ = [
+    "CORE",
+    "LIVE",
+    "STATES",
+    "TERMINAL",
+    "TRANSITIONS",
+    "State",
+    "Transition",
+    "is_legal",
+    "leading_to",
+    "table",
+]
 
 
 class State(StrEnum):

@@ -1,7 +1,7 @@
 """Executions in a database: the statements that move them from state to state, each atomic, each only along the table.
 
-What a statement may do stands in its condition: which states it starts from follows from the table of transitions, and a
-worker changes only what is still its own. So whoever comes too late changes nothing, on however many machines.
+What a statement may do stands in its condition: which states it starts from follows from the table of transitions, and
+a worker changes only what is still its own. So whoever comes too late changes nothing, on however many machines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from headgate.protocol.lifecycle import LIVE, State, leading_to
 from headgate.store.drivers.base import Row, Transaction
 
-__all__ = ["Execution", "Free", "Lost", "Piece", "Progress", "Queue", "Run", "Worker"]
+__all__ = ["LIVE_STATES", "SELECT", "Execution", "Free", "Piece", "Progress", "Queue", "Run", "read"]
 
 
 class Progress(NamedTuple):
@@ -89,20 +89,6 @@ class Run(NamedTuple):
     attempt: int
 
 
-class Worker(NamedTuple):
-    """A process that works on executions, or that holds the sessions of some."""
-
-    id: str
-    adapter: str
-    place: str
-    """The machine, and on it the space that its process numbers count in."""
-    pid: int
-    beats: int
-    started_at: float
-    takes_jobs: bool
-    """Whether it takes work from the shared queue."""
-
-
 class Piece(NamedTuple):
     """A part of a result: JSON items from a number on, or a cut of one JSON text."""
 
@@ -115,13 +101,6 @@ class Free(NamedTuple):
 
     id: str
     worker: str | None
-
-
-class Lost(NamedTuple):
-    """What becomes of executions whose worker is gone."""
-
-    target: State
-    error: str | None = None
 
 
 class Queue(Protocol):
@@ -146,7 +125,7 @@ _INSERT: Final = (
     f"INSERT INTO headgate.executions ({_COLUMNS}) VALUES ({', '.join(f':{name}' for name in _NAMES)})"  # noqa: S608
     " ON CONFLICT (id) DO NOTHING"
 )
-_SELECT: Final = f"SELECT {_COLUMNS} FROM headgate.executions"  # noqa: S608
+SELECT: Final = f"SELECT {_COLUMNS} FROM headgate.executions"  # noqa: S608
 _MINE: Final = "worker = :mine AND attempt = :at_attempt"
 
 
@@ -156,7 +135,7 @@ def _listed(states: Sequence[State]) -> str:
 
 _AT_WORK: Final = (State.RUNNING, State.CANCELLING, State.STUCK)
 _WAITING: Final = (State.PENDING, State.RETRYING)
-_LIVE: Final = _listed(LIVE)
+LIVE_STATES: Final = _listed(LIVE)
 
 
 def read(row: Row) -> Execution:
@@ -176,7 +155,7 @@ def columns(execution: Execution) -> dict[str, object]:
 
 def find(transaction: Transaction, execution_id: str) -> Execution | None:
     """The execution of an id."""
-    found = transaction.rows(f"{_SELECT} WHERE id = :id", id=execution_id)
+    found = transaction.rows(f"{SELECT} WHERE id = :id", id=execution_id)
     return read(found[0]) if found else None
 
 
@@ -194,21 +173,25 @@ def select(
     given = {name: value for name, value in asked.items() if value is not None}
     conditions = [f"{name} = :{name}" for name in given if name != "before"]
     conditions += ["id < :before"] if before is not None else []
-    conditions += [f"state IN ({_LIVE})"] if live else []
+    conditions += [f"state IN ({LIVE_STATES})"] if live else []
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return [read(row) for row in transaction.rows(f"{_SELECT}{where} ORDER BY id DESC LIMIT :first", first=first, **given)]
+    return [
+        read(row) for row in transaction.rows(f"{SELECT}{where} ORDER BY id DESC LIMIT :first", first=first, **given)
+    ]
 
 
 def in_hand(transaction: Transaction, worker: str) -> list[tuple[str, int, State]]:
     """What a worker is at, as far as the store knows: id, attempt and state."""
-    sql = f"SELECT id, attempt, state FROM headgate.executions WHERE worker = :worker AND state IN ({_listed(_AT_WORK)})"  # noqa: S608
+    sql = (
+        f"SELECT id, attempt, state FROM headgate.executions WHERE worker = :worker AND state IN ({_listed(_AT_WORK)})"  # noqa: S608
+    )
     return [(row[0], row[1], State(row[2])) for row in transaction.rows(sql, worker=worker)]
 
 
 def to_begin(transaction: Transaction, adapter: str, worker: str, now: float) -> list[str]:
     """What a worker may begin: its own, and what nobody has for his own any more."""
-    sql = f"""SELECT id FROM headgate.executions WHERE adapter = :adapter AND state IN ({_listed(_WAITING)}) AND ready = 1
-        AND (worker = :worker OR worker IS NULL) AND (due_at IS NULL OR due_at <= :now) ORDER BY id LIMIT 1000"""  # noqa: S608
+    sql = f"""SELECT id FROM headgate.executions WHERE adapter = :adapter AND state IN ({_listed(_WAITING)})
+        AND ready = 1 AND (worker = :worker OR worker IS NULL) AND (due_at IS NULL OR due_at <= :now) ORDER BY id LIMIT 1000"""  # noqa: S608
     return [row[0] for row in transaction.rows(sql, adapter=adapter, worker=worker, now=now)]
 
 
@@ -220,7 +203,9 @@ def _lock(transaction: Transaction, execution: Execution) -> None:
         transaction.lock(f"executions of {execution.adapter} {execution.operation}")
 
 
-_TAKEN: Final = "SELECT count(*) FROM headgate.executions WHERE adapter = :adapter AND operation = :operation AND ready = 1"
+_TAKEN: Final = (
+    "SELECT count(*) FROM headgate.executions WHERE adapter = :adapter AND operation = :operation AND ready = 1"
+)
 _NEXT: Final = f"""SELECT id, worker FROM headgate.executions AS one
     WHERE adapter = :adapter AND operation = :operation AND ready = 0 AND state IN ({_listed(_WAITING)})
     AND (slot_key IS NULL OR NOT EXISTS (
@@ -295,10 +280,12 @@ def add(transaction: Transaction, execution: Execution, queue: Queue) -> Executi
     return made
 
 
-def begin(transaction: Transaction, execution_id: str, worker: str, now: float, job: int | None = None) -> Execution | None:
+def begin(
+    transaction: Transaction, execution_id: str, worker: str, now: float, job: int | None = None
+) -> Execution | None:
     """Start the next attempt of what waits for it."""
-    sql = f"""UPDATE headgate.executions SET state = '{State.RUNNING}', attempt = attempt + 1, worker = :worker, job = :job,
-        started_at = COALESCE(started_at, :now), due_at = NULL, done = NULL, total = NULL, message = NULL
+    sql = f"""UPDATE headgate.executions SET state = '{State.RUNNING}', attempt = attempt + 1, worker = :worker,
+        job = :job, started_at = COALESCE(started_at, :now), due_at = NULL, done = NULL, total = NULL, message = NULL
         WHERE id = :id AND state IN ({_listed(leading_to(State.RUNNING))}) AND ready = 1
         AND (worker IS NULL OR worker = :worker) RETURNING {_COLUMNS}"""  # noqa: S608
     found = transaction.rows(sql, id=execution_id, worker=worker, now=now, job=job)
@@ -313,7 +300,7 @@ def end(
     queue: Queue,
     pieces: Sequence[Piece] = (),
 ) -> list[Free] | None:
-    """Bring an attempt to its end, with its result; None if it is no longer the worker's. Tells whose turn it is now."""
+    """Bring an attempt to its end, with its result; None if it is no longer the worker's. Whose turn it is now."""
     _lock(transaction, execution)
     ended = _move(transaction, target, execution.id, {"ready": 0, **changes}, run=execution.run)
     if ended is None:
@@ -357,7 +344,9 @@ def ask_to_stop(
     return moved or find(transaction, execution_id), []
 
 
-def retry(transaction: Transaction, execution_id: str, now: float, worker: str | None, queue: Queue) -> Execution | None:
+def retry(
+    transaction: Transaction, execution_id: str, now: float, worker: str | None, queue: Queue
+) -> Execution | None:
     """Let an execution that has failed begin anew; None if it has not failed."""
     known = find(transaction, execution_id)
     if known is None:
@@ -411,58 +400,18 @@ def piece_with(transaction: Transaction, execution_id: str, item: int) -> int:
     return int(transaction.rows(sql, id=execution_id, item=item)[0][0] or 0)
 
 
-# workers
-
-_WORKERS: Final = "SELECT id, adapter, place, pid, beats, started_at, takes_jobs FROM headgate.workers"
-
-
-def beat(transaction: Transaction, worker: Worker) -> None:
-    """Say that a worker is alive."""
-    if not transaction.change("UPDATE headgate.workers SET beats = beats + 1 WHERE id = :id", id=worker.id):
-        transaction.change(
-            """INSERT INTO headgate.workers (id, adapter, place, pid, beats, started_at, takes_jobs)
-            VALUES (:id, :adapter, :place, :pid, :beats, :started_at, :takes_jobs) ON CONFLICT (id) DO NOTHING""",
-            **{**worker._asdict(), "takes_jobs": int(worker.takes_jobs)},
-        )
-
-
-def workers(transaction: Transaction) -> list[Worker]:
-    """All workers that have said so."""
-    return [Worker(*row[:-1], bool(row[-1])) for row in transaction.rows(_WORKERS)]
-
-
-def leave(transaction: Transaction, worker: str) -> bool:
-    """Say that a worker is gone; whether it was there."""
-    return bool(transaction.change("DELETE FROM headgate.workers WHERE id = :id", id=worker))
-
-
-_NOT_THERE: Final = "NOT EXISTS (SELECT 1 FROM headgate.workers AS there WHERE there.id = {})"
-
-
-def orphans(transaction: Transaction) -> list[Execution]:
-    """The live executions whose worker is gone."""
-    sql = f"{_SELECT} WHERE state IN ({_LIVE}) AND worker IS NOT NULL AND {_NOT_THERE.format('worker')} ORDER BY id LIMIT 500"
-    return [read(row) for row in transaction.rows(sql)]
-
-
-def of_ended_sessions(transaction: Transaction) -> list[Execution]:
-    """The live executions whose session was in a process that is gone."""
-    sql = f"{_SELECT} WHERE state IN ({_LIVE}) AND session IS NOT NULL AND {_NOT_THERE.format('origin')} ORDER BY id LIMIT 500"
-    return [read(row) for row in transaction.rows(sql)]
-
-
 def of_session(transaction: Transaction, session: str) -> list[Execution]:
     """The live executions that end with a session."""
-    return [read(row) for row in transaction.rows(f"{_SELECT} WHERE session = :s AND state IN ({_LIVE})", s=session)]
+    return [
+        read(row) for row in transaction.rows(f"{SELECT} WHERE session = :s AND state IN ({LIVE_STATES})", s=session)
+    ]
 
 
 def set_free(transaction: Transaction, execution: Execution) -> None:
     """Let any worker have what waits for one that is gone."""
-    transaction.change(
-        f"UPDATE headgate.executions SET worker = NULL WHERE id = :id AND worker = :worker AND state IN ({_listed(_WAITING)})",  # noqa: S608
-        id=execution.id,
-        worker=execution.worker,
-    )
+    sql = f"""UPDATE headgate.executions SET worker = NULL
+        WHERE id = :id AND worker = :worker AND state IN ({_listed(_WAITING)})"""  # noqa: S608
+    transaction.change(sql, id=execution.id, worker=execution.worker)
 
 
 def resume(transaction: Transaction, execution: Execution, changes: Mapping[str, object], queue: Queue) -> bool:
