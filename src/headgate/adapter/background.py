@@ -45,7 +45,8 @@ STATE_OBJECT: Final[Mapping[str, Any]] = {
             },
         },
         "attempt": {"type": "integer", "description": "Which attempt it is at, after the first"},
-        "error": {"type": "object", "description": "Why it failed, or why the attempt before did"},
+        "error": {"type": "object", "description": "Why it has failed"},
+        "last_error": {"type": "object", "description": "Why the attempt before failed, where another one follows"},
     },
     "required": [EXECUTION_ID, "status"],
 }

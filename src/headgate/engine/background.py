@@ -1,10 +1,12 @@
 """How an engine does the work of an execution: the handler called with what it was started with, its answer cut."""
 
+import asyncio
 import logging
 import os
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -32,6 +34,7 @@ __all__ = ["Performer"]
 _LOG: Final = logging.getLogger("headgate")
 _THREADS: Final = 100
 """How many plain functions run at once, beside those that callers wait for."""
+_FEW_PROCESSES: Final = 4
 
 
 class _Attempt:
@@ -61,7 +64,7 @@ class Performer:
         self._limits = limits
         self._params_of = params_of
         self._threads = anyio.CapacityLimiter(_THREADS)
-        self._processes = anyio.CapacityLimiter(os.cpu_count() or 1)
+        self._processes = anyio.CapacityLimiter(max(_FEW_PROCESSES, 2 * (os.cpu_count() or 1)))
 
     async def __call__(self, desk: Desk) -> Cut:
         """The result of an attempt, or Failed with words that are safe."""
@@ -107,8 +110,31 @@ class Performer:
             data = await operation.function(**values)
         else:
             desk.stops_by(attempt.stopped.set)
-            data = await anyio.to_thread.run_sync(partial(operation.function, **values), limiter=self._threads)
+            async with self._threads:
+                data = await _in_thread(partial(operation.function, **values))
         return await anyio.to_thread.run_sync(partial(cut, standing_alone(data), encode, tuple(context.warnings)))
+
+
+async def _in_thread(function: Callable[[], Any]) -> Any:
+    """What the function gives. One that never ends does not keep its process from ending, as those of a pool would."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def tell(result: Any, error: BaseException | None) -> None:
+        if not future.done():
+            future.set_result(result) if error is None else future.set_exception(error)
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = function()
+        except BaseException as raised:  # noqa: BLE001  (raised by whoever awaits it)
+            error = raised
+        with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+            loop.call_soon_threadsafe(tell, result, error)
+
+    threading.Thread(target=work, name="headgate-execution", daemon=True).start()
+    return await future
 
 
 def _may_pass(error: ErrorDetail) -> bool:

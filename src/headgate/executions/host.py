@@ -107,7 +107,7 @@ class Host:
         """Make itself known, and look after what others have left."""
         if self._tending is None or self._tending.done():
             await self.ledger.beat(self.worker)
-            self._beaten = time.monotonic()
+            await self._listen(time.monotonic())
             self._tending = self._spawn(self._tend())
 
     def take(self, execution_id: str, delay: float = 0.0) -> None:

@@ -68,16 +68,17 @@ class Ledger:
         live: bool = False,
         before: str | None = None,
         first: int = 1000,
+        brief: bool = False,
     ) -> list[Execution]:
-        """Executions, the newest first."""
-        work = partial(rows.select, adapter=adapter, owner=owner, live=live, before=before, first=first)
+        """Executions, the newest first; in brief, without what stays the same from start to end."""
+        work = partial(rows.select, adapter=adapter, owner=owner, live=live, before=before, first=first, brief=brief)
         return await self.store.transact(work, writes=False)
 
     async def all(self, adapter: str, owner: str) -> list[Execution]:
-        """All executions of an owner, the newest first."""
+        """All executions of an owner in brief, the newest first."""
         found: list[Execution] = []
         while page := await self.select(
-            adapter=adapter, owner=owner, before=found[-1].id if found else None, first=5000
+            adapter=adapter, owner=owner, before=found[-1].id if found else None, first=5000, brief=True
         ):
             found += page
         return found
@@ -129,7 +130,7 @@ class Ledger:
 
     async def hand_over(self, execution: Execution) -> None:
         """What this process can no longer work on: others do, or it fails."""
-        await self._surely(lambda transaction: self._interrupt(transaction, execution))
+        await self._surely(*self._interruption(execution))
 
     async def _end(
         self, target: State, execution: Execution, *, cut: Cut | None = None, **changes: object
@@ -237,34 +238,26 @@ class Ledger:
         """Fail, free or begin anew what processes that are gone have left; how many executions."""
         orphans = await self.store.transact(processes.orphans, writes=False)
         for execution in orphans:
-            await self.store.transact(partial(self._interrupt, execution=execution))
+            await self.store.transact(*self._interruption(execution))
         ended = await self.store.transact(processes.of_ended_sessions, writes=False)
         for execution in ended:
             if execution.state is not State.CANCELLING:
                 await self.ask_to_stop(execution.id, SESSION_ENDED)
         return len(orphans) + len(ended)
 
-    def _interrupt(self, transaction: Transaction, execution: Execution) -> None:
-        """What becomes of an execution whose worker is gone."""
-        if execution.state in (State.PENDING, State.RETRYING):
-            rows.set_free(transaction, execution)
-            return
+    def _interruption(self, execution: Execution) -> tuple[Callable[[Transaction], object], Sequence[Entry]]:
+        """The change that an execution needs whose worker is gone, and what the audit tells of it."""
         about = About.read(execution.about)
-        if execution.asked_at is not None:
-            self._settle_ask(transaction, execution, about)
-        elif about.background.interrupted == "resume" and execution.interruptions < _MOST_INTERRUPTIONS:
-            rows.resume(transaction, execution, {"due_at": self.clock()}, self.queue)
-        else:
-            final = {**self._final(about, execution), "error": wire_error(INTERRUPTED)}
-            rows.end(transaction, State.FAILED, execution, final, self.queue)
-
-    def _settle_ask(self, transaction: Transaction, execution: Execution, about: About) -> None:
-        final = self._final(about, execution)
-        if fails_with_session(execution, about):
-            failed = {**final, "error": wire_error(_OF_SESSION)}
-            rows.end(transaction, State.FAILED, execution, failed, self.queue)
-        else:
-            rows.end(transaction, State.CANCELLED, execution, final, self.queue)
+        target, error = fate(execution, about)
+        if target is State.PENDING:
+            return partial(rows.set_free, execution=execution), ()
+        if target is State.RETRYING:
+            changes: dict[str, object] = {"due_at": self.clock()}
+            return partial(rows.resume, execution=execution, changes=changes, queue=self.queue), ()
+        kept = wire_error(error) if error else None
+        final = {**self._final(about, execution), "error": kept}
+        ending = partial(rows.end, target=target, execution=execution, changes=final, queue=self.queue)
+        return ending, [self._entry(execution, target, {"error": kept})] if about.audited else ()
 
     async def stopped(self, execution: Execution) -> list[Free] | None:
         """Say that it has ended because somebody asked for it, or because its session ended."""
@@ -290,6 +283,19 @@ class Ledger:
                 _LOG.warning("what became of an execution cannot be written down yet: %s", error)
             await anyio.sleep(pause)
             pause, spent = min(_LONGEST_PAUSE, pause * 2), spent + pause
+
+
+def fate(execution: Execution, about: About) -> tuple[State, ErrorDetail | None]:
+    """What becomes of an execution whose worker is gone; one that waits only waits for another."""
+    if execution.state in (State.PENDING, State.RETRYING):
+        return State.PENDING, None
+    if fails_with_session(execution, about):
+        return State.FAILED, _OF_SESSION
+    if execution.asked_at is not None:
+        return State.CANCELLED, None
+    if about.background.interrupted == "resume" and execution.interruptions < _MOST_INTERRUPTIONS:
+        return State.RETRYING, None
+    return State.FAILED, INTERRUPTED
 
 
 def fails_with_session(execution: Execution, about: About) -> bool:

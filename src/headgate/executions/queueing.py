@@ -24,7 +24,8 @@ TASK: Final = "headgate"
 """The name of the one task that procrastinate knows."""
 
 _PUT: Final = """SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
-    CAST(:queue AS varchar), CAST(:task AS varchar), 0, NULL, NULL, CAST(:args AS jsonb), to_timestamp(:at))]::procrastinate_job_to_defer_v1[])"""
+    CAST(:queue AS varchar), CAST(:task AS varchar), 0, NULL, NULL, CAST(:args AS jsonb), to_timestamp(:at)
+    )]::procrastinate_job_to_defer_v1[])"""
 _DROP: Final = "SELECT procrastinate_finish_job_v1(:job, 'succeeded', true)"
 _PUT_BACK: Final = "SELECT procrastinate_retry_job_v2(:job, to_timestamp(:at), NULL, NULL, NULL)"
 _IS_THERE: Final = "SELECT 1 FROM procrastinate_jobs WHERE id = :job AND status IN ('todo', 'doing') FOR UPDATE"
@@ -77,14 +78,19 @@ async def prepare_queue(store: Store) -> None:
     """Make procrastinate's tables beside ours, or bring them to the version that is installed."""
     if store.is_shared:
         installed = version("procrastinate")
-        await store.transact(partial(_prepare, installed=installed))
+        if await store.transact(_known_version, writes=False) != installed:
+            await store.transact(partial(_prepare, installed=installed))
+
+
+def _known_version(transaction: Transaction) -> str:
+    found = transaction.rows("SELECT value FROM headgate.meta WHERE name = :name", name=_VERSION)
+    return str(found[0][0]) if found else ""
 
 
 def _prepare(transaction: Transaction, installed: str) -> None:
     transaction.lock("queue")
-    found = transaction.rows("SELECT value FROM headgate.meta WHERE name = :name", name=_VERSION)
-    known = str(found[0][0]) if found else ""
-    if known == installed:
+    known = _known_version(transaction)
+    if known == installed:  # somebody else was faster
         return
     if _numbers(known) > _numbers(installed):
         raise StoreError(

@@ -9,6 +9,7 @@ from typing import Any, Final
 from headgate.adapter.background import Background
 from headgate.adapter.context import Caller
 from headgate.protocol.errors import AqlError, ErrorDetail
+from headgate.protocol.lifecycle import State
 from headgate.protocol.results import Notice
 from headgate.protocol.times import timestamp
 from headgate.store.executions import Execution, Progress
@@ -136,7 +137,7 @@ def state_object(execution: Execution, progress: Progress | None = None) -> dict
     if execution.attempt > 1:
         wire["attempt"] = execution.attempt
     if execution.error is not None:
-        wire["error"] = read_error(execution.error)
+        wire["error" if state is State.FAILED else "last_error"] = read_error(execution.error)
     return wire
 
 

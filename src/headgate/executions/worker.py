@@ -139,7 +139,7 @@ class QueueWorker:
 
     def __init__(self, executions: Executions, url: str, concurrency: int) -> None:
         self._executions = executions
-        connector = PsycopgConnector(conninfo=url, min_size=0, max_size=1)
+        connector = PsycopgConnector(conninfo=url.replace("+psycopg:", ":", 1), min_size=0, max_size=1)
         self._jobs = _Jobs(connector, executions)
         self._app = App(connector=connector)
         self._app.job_manager = self._jobs

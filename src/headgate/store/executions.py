@@ -126,6 +126,7 @@ _INSERT: Final = (
     " ON CONFLICT (id) DO NOTHING"
 )
 SELECT: Final = f"SELECT {_COLUMNS} FROM headgate.executions"  # noqa: S608
+_BRIEFLY: Final = SELECT.replace(" params, about,", " '' AS params, '' AS about,")
 _MINE: Final = "worker = :mine AND attempt = :at_attempt"
 
 
@@ -167,31 +168,35 @@ def select(
     live: bool = False,
     before: str | None = None,
     first: int = 1000,
+    brief: bool = False,
 ) -> list[Execution]:
-    """Executions, the newest first: of an adapter and an owner if they are named, older than one of an id."""
+    """Executions, the newest first: of an adapter and an owner if they are named, older than one of an id.
+
+    In brief, they come without the parameters and all else that stays the same from start to end.
+    """
     asked = {"adapter": adapter, "owner": owner, "before": before}
     given = {name: value for name, value in asked.items() if value is not None}
     conditions = [f"{name} = :{name}" for name in given if name != "before"]
     conditions += ["id < :before"] if before is not None else []
     conditions += [f"state IN ({LIVE_STATES})"] if live else []
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return [
-        read(row) for row in transaction.rows(f"{SELECT}{where} ORDER BY id DESC LIMIT :first", first=first, **given)
-    ]
+    sql = f"{_BRIEFLY if brief else SELECT}{where} ORDER BY id DESC LIMIT :first"
+    return [read(row) for row in transaction.rows(sql, first=first, **given)]
 
 
 def in_hand(transaction: Transaction, worker: str) -> list[tuple[str, int, State]]:
     """What a worker is at, as far as the store knows: id, attempt and state."""
-    sql = (
-        f"SELECT id, attempt, state FROM headgate.executions WHERE worker = :worker AND state IN ({_listed(_AT_WORK)})"  # noqa: S608
-    )
+    sql = f"""SELECT id, attempt, state FROM headgate.executions
+        WHERE worker = :worker AND state IN ({_listed(_AT_WORK)})"""  # noqa: S608
     return [(row[0], row[1], State(row[2])) for row in transaction.rows(sql, worker=worker)]
 
 
 def to_begin(transaction: Transaction, adapter: str, worker: str, now: float) -> list[str]:
     """What a worker may begin: its own, and what nobody has for his own any more."""
-    sql = f"""SELECT id FROM headgate.executions WHERE adapter = :adapter AND state IN ({_listed(_WAITING)})
-        AND ready = 1 AND (worker = :worker OR worker IS NULL) AND (due_at IS NULL OR due_at <= :now) ORDER BY id LIMIT 1000"""  # noqa: S608
+    sql = f"""SELECT id FROM headgate.executions
+        WHERE adapter = :adapter AND state IN ({_listed(_WAITING)}) AND ready = 1
+        AND (worker = :worker OR worker IS NULL) AND (due_at IS NULL OR due_at <= :now)
+        ORDER BY id LIMIT 1000"""  # noqa: S608
     return [row[0] for row in transaction.rows(sql, adapter=adapter, worker=worker, now=now)]
 
 
