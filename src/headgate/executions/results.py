@@ -1,7 +1,7 @@
 """Results of any size: cut into pieces that a database holds with ease, and read by page."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -16,8 +16,8 @@ __all__ = ["LARGEST", "PAGE", "Cut", "Page", "cut", "read_page"]
 LARGEST: Final = 256 * 1024 * 1024
 """Bytes of JSON that a result may have."""
 
-PAGE: Final = 256 * 1024
-"""Characters of JSON that a piece or a page has, about."""
+PAGE: Final = 128 * 1024
+"""Characters of JSON that a piece or a page has at most: however they are written, the smallest limit holds them."""
 
 
 class Cut(NamedTuple):
@@ -42,12 +42,14 @@ class Page(NamedTuple):
         return self.returned == self.total
 
 
-def cut(data: object, encode: Callable[[object], bytes], warnings: tuple[Notice, ...] = ()) -> Cut:
+def cut(data: Any, encode: Callable[[object], bytes], warnings: tuple[Notice, ...] = ()) -> Cut:
     """A result in pieces. A list is cut between its items, all else as one JSON text. A ValueError if too large."""
-    if isinstance(data, list | tuple) and type(data) in (list, tuple):
-        made = list(_grouped(encode(item).decode() for item in data))
-        size = sum(len(piece.content) for piece in made)
-        return _checked(Cut(made, Outcome(size=size, pieces=len(made), items=len(data), warnings=warnings)))
+    if type(data) in (list, tuple):
+        items = [encode(item).decode() for item in data]
+        if all(len(item) <= PAGE for item in items):
+            made = list(_grouped(items))
+            size = sum(len(piece.content) for piece in made)
+            return _checked(Cut(made, Outcome(size=size, pieces=len(made), items=len(items), warnings=warnings)))
     text = encode(data).decode()
     made = [Piece(at, text[at : at + PAGE]) for at in range(0, len(text), PAGE)]
     return _checked(Cut(made, Outcome(size=len(text), pieces=len(made), warnings=warnings)))
