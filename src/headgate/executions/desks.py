@@ -1,14 +1,18 @@
 """Where one attempt is worked on: how far it is, and the word that it is to stop."""
 
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
+from typing import Final
 
 from headgate.executions.values import About
 from headgate.store.executions import Execution, Progress
 
 __all__ = ["Desk", "Stop"]
+
+_LONGEST_MESSAGE: Final = 1000
 
 
 class Stop(Enum):
@@ -62,8 +66,21 @@ class Desk:
 
     def report(self, current: float | None, total: float | None, message: str | None) -> None:
         """Note how far the work is; it is written down with that of others, a little later."""
-        self.progress = Progress(current, total, message)
+        self.progress = Progress(_number(current), _number(total), _text(message))
         self.has_news = True
+
+
+def _number(value: float | None) -> float | None:
+    """A number that JSON has; no other says how far something is."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _text(message: str | None) -> str | None:
+    """What every database holds, and a person reads in one glance."""
+    if message is None:
+        return None
+    text = str(message)[:_LONGEST_MESSAGE]
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
 def _nothing() -> None:
