@@ -1,7 +1,4 @@
-"""The same page of one SQLite file over HTTP: from ``headgate serve`` and from Datasette's JSON API.
-
-The client writes bytes that were made beforehand and reads the answer without looking at it, alike for everybody.
-"""
+"""The same page of one SQLite file over HTTP: from ``headgate serve`` and from Datasette's JSON API."""
 
 import asyncio
 import sys
@@ -20,6 +17,7 @@ from benchmarks.aims import Aim, worst
 from benchmarks.processes import free_port, running, wait_for
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import AsyncCall, Ratio, Timing, race
+from benchmarks.wires import MODERN, Wire, answer_of, message, modern_call, post
 
 __all__ = ["HAS_DATASETTE", "over_http"]
 
@@ -27,11 +25,7 @@ HAS_DATASETTE: Final = find_spec("datasette") is not None
 
 _MODERN, _LEGACY = "headgate", "headgate, legacy"
 _PLAIN, _LEAN = "Datasette", "Datasette, leanest"
-_PROTOCOL: Final = {_MODERN: "2026-07-28", _LEGACY: "2025-11-25"}
-_META: Final = {
-    "io.modelcontextprotocol/protocolVersion": _PROTOCOL[_MODERN],
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+_PROTOCOL: Final = {_MODERN: MODERN, _LEGACY: "2025-11-25"}
 _HELLO: Final = {
     "protocolVersion": _PROTOCOL[_LEGACY],
     "capabilities": {},
@@ -39,8 +33,6 @@ _HELLO: Final = {
 }
 _TOOL: Final = "mcp_aql_read"
 _TOGETHER: Final = 16
-_LONGEST: Final = 2**20
-_OK: Final = (b"200", b"202")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,51 +54,6 @@ def _pages(rows: int) -> dict[str, _Page]:
             {"_size": 25, "status": "pending", "_sort": "placed_at"},
         ),
     }
-
-
-class _Wire:
-    """One connection that is kept alive, and made anew when the server has ended it because nothing came for long."""
-
-    def __init__(self, port: int) -> None:
-        self.headers: dict[bytes, bytes] = {}
-        self._port = port
-        self._reader = asyncio.StreamReader()
-        self._reader.feed_eof()
-        self._writer: asyncio.StreamWriter | None = None
-
-    async def ask(self, request: bytes) -> bytes:
-        """The body of the answer."""
-        writer = self._writer
-        if writer is None or self._reader.at_eof():
-            writer = await self._open()
-        writer.write(request)
-        head = await self._reader.readuntil(b"\r\n\r\n")
-        first, *lines = head[:-4].split(b"\r\n")
-        if first.split()[1] not in _OK:
-            raise RuntimeError(f"the server answers {first!r}")
-        self.headers = {name.lower(): value.strip() for name, _, value in (line.partition(b":") for line in lines)}
-        if b"chunked" in self.headers.get(b"transfer-encoding", b""):
-            return await self._chunks()
-        return await self._reader.readexactly(int(self.headers.get(b"content-length", b"0")))
-
-    async def _open(self) -> asyncio.StreamWriter:
-        self.close()
-        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port, limit=_LONGEST)
-        return self._writer
-
-    def close(self) -> None:
-        """Leave the server."""
-        if self._writer is not None:
-            self._writer.close()
-
-    async def _chunks(self) -> bytes:
-        body = b""
-        while True:
-            size = int((await self._reader.readuntil(b"\r\n"))[:-2], 16)
-            chunk = await self._reader.readexactly(size + 2)
-            if not size:
-                return body
-            body += chunk[:-2]
 
 
 async def over_http(file: Path, rows: int, seconds: float) -> tuple[list[Table], list[Aim]]:
@@ -169,7 +116,7 @@ async def _race(calls: Mapping[str, AsyncCall], seconds: float) -> _Measured:
     return _Measured({**timings, _PLAIN: apart[_PLAIN]}, to_lean, apart[_MODERN].against(apart[_PLAIN]))
 
 
-async def _calls(wires: Mapping[str, Sequence[_Wire]], page: _Page, file: Path) -> dict[str, AsyncCall]:
+async def _calls(wires: Mapping[str, Sequence[Wire]], page: _Page, file: Path) -> dict[str, AsyncCall]:
     """For each contender, one request on every connection at once. All of them give the same rows."""
     params = dict(page.params)
     if page.goes_on:
@@ -189,35 +136,23 @@ async def _calls(wires: Mapping[str, Sequence[_Wire]], page: _Page, file: Path) 
     return {who: _all(wires[who], requests[who]) for who in requests if who != _PLAIN or len(wires[who]) == 1}
 
 
-async def _session(wire: _Wire) -> str:
+async def _session(wire: Wire) -> str:
     """The session that the older era needs."""
-    await wire.ask(_post(_message("initialize", _HELLO, 0), {}))
+    await wire.ask(post(message("initialize", _HELLO, 0), {}))
     session = wire.headers[b"mcp-session-id"].decode()
-    await wire.ask(_post(_message("notifications/initialized", {}, None), _legacy(session)))
+    await wire.ask(post(message("notifications/initialized", {}, None), _legacy(session)))
     return session
 
 
 def _call(era: str, params: Mapping[str, object], session: str = "") -> bytes:
     arguments = {"operation": "list_events", "params": params}
     if era == _LEGACY:
-        return _post(_message("tools/call", {"name": _TOOL, "arguments": arguments}, 1), _legacy(session))
-    headers = {"mcp-protocol-version": _PROTOCOL[_MODERN], "mcp-method": "tools/call", "mcp-name": _TOOL}
-    return _post(_message("tools/call", {"name": _TOOL, "arguments": arguments, "_meta": _META}, 1), headers)
+        return post(message("tools/call", {"name": _TOOL, "arguments": arguments}, 1), _legacy(session))
+    return modern_call(_TOOL, arguments)
 
 
 def _legacy(session: str) -> dict[str, str]:
     return {"mcp-session-id": session, "mcp-protocol-version": _PROTOCOL[_LEGACY]}
-
-
-def _message(method: str, params: Mapping[str, object], request_id: int | None) -> bytes:
-    content = {"jsonrpc": "2.0", "method": method, "params": params}
-    return orjson.dumps(content if request_id is None else {**content, "id": request_id})
-
-
-def _post(body: bytes, headers: Mapping[str, str]) -> bytes:
-    common = {"host": "127.0.0.1", "content-type": "application/json", "accept": "application/json, text/event-stream"}
-    lines = [f"{name}: {value}" for name, value in {**common, **headers, "content-length": len(body)}.items()]
-    return "\r\n".join(["POST /mcp HTTP/1.1", *lines, "", ""]).encode() + body
 
 
 def _get(path: str) -> bytes:
@@ -225,10 +160,7 @@ def _get(path: str) -> bytes:
 
 
 def _data(body: bytes) -> Any:
-    if not body.startswith(b"{"):  # an event of a stream
-        body = next(line.removeprefix(b"data: ") for line in body.splitlines() if line.startswith(b"data: {"))
-    answer = orjson.loads(orjson.loads(body)["result"]["content"][0]["text"])
-    return answer["data"]
+    return answer_of(body)["data"]
 
 
 def _keys(who: str, body: bytes) -> list[int]:
@@ -245,10 +177,10 @@ def _objects(answer: Any) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _connected(ports: Mapping[str, int], many: int) -> Iterator[dict[str, list[_Wire]]]:
+def _connected(ports: Mapping[str, int], many: int) -> Iterator[dict[str, list[Wire]]]:
     """So many connections for each contender."""
     servers = {who: "headgate" if who in _PROTOCOL else "datasette" for who in (_MODERN, _LEGACY, _PLAIN, _LEAN)}
-    wires = {who: [_Wire(ports[server]) for _ in range(many)] for who, server in servers.items()}
+    wires = {who: [Wire(ports[server]) for _ in range(many)] for who, server in servers.items()}
     try:
         yield wires
     finally:
@@ -256,7 +188,7 @@ def _connected(ports: Mapping[str, int], many: int) -> Iterator[dict[str, list[_
             wire.close()
 
 
-def _all(wires: Sequence[_Wire], requests: Sequence[bytes]) -> AsyncCall:
+def _all(wires: Sequence[Wire], requests: Sequence[bytes]) -> AsyncCall:
     if len(wires) == 1:
         return lambda: wires[0].ask(requests[0])
     return lambda: asyncio.gather(*(wire.ask(request) for wire, request in zip(wires, requests, strict=True)))
