@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from headgate.protocol.lifecycle import LIVE, State, leading_to
 from headgate.store.drivers.base import Row, Transaction
 
-__all__ = ["LIVE_STATES", "SELECT", "Execution", "Free", "Piece", "Progress", "Queue", "Run", "read"]
+__all__ = ["LIVE_STATES", "SELECT", "Execution", "Free", "Piece", "Progress", "Pulse", "Queue", "Run", "read"]
 
 
 class Progress(NamedTuple):
@@ -87,6 +87,17 @@ class Run(NamedTuple):
     id: str
     worker: str
     attempt: int
+
+
+class Pulse(NamedTuple):
+    """What changes of an execution while it goes on."""
+
+    id: str
+    state: str
+    attempt: int
+    done: float | None
+    total: float | None
+    message: str | None
 
 
 class Piece(NamedTuple):
@@ -182,6 +193,24 @@ def select(
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     sql = f"{_BRIEFLY if brief else SELECT}{where} ORDER BY id DESC LIMIT :first"
     return [read(row) for row in transaction.rows(sql, first=first, **given)]
+
+
+def unfinished(transaction: Transaction) -> dict[State, int]:
+    """How many executions have not ended, by their state; one without any is left out."""
+    sql = f"SELECT state, count(*) FROM headgate.executions WHERE state IN ({LIVE_STATES}) GROUP BY state"  # noqa: S608
+    return {State(row[0]): row[1] for row in transaction.rows(sql)}
+
+
+def newest(transaction: Transaction) -> str:
+    """The id of the execution that was started last; nothing if there is none."""
+    return str(transaction.rows("SELECT max(id) FROM headgate.executions")[0][0] or "")
+
+
+def pulses(transaction: Transaction, first: int) -> list[Pulse]:
+    """How far those are that have not ended, the newest first."""
+    sql = f"""SELECT id, state, attempt, done, total, message FROM headgate.executions
+        WHERE state IN ({LIVE_STATES}) ORDER BY id DESC LIMIT :first"""  # noqa: S608
+    return [Pulse(*row) for row in transaction.rows(sql, first=first)]
 
 
 def in_hand(transaction: Transaction, worker: str) -> list[tuple[str, int, State]]:
