@@ -12,6 +12,7 @@ PUBLIC = [
     "AdapterError",
     "AqlError",
     "Backend",
+    "Background",
     "Binary",
     "Caller",
     "Category",

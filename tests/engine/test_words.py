@@ -15,6 +15,7 @@ SPEAKING = [
     *(SOURCE / "protocol" / name for name in ("inspection.py", "requests.py", "suggestions.py")),
     *(SOURCE / "adapter" / name for name in ("etags.py", "patch.py", "text_formats.py")),
     *(path for path in sorted((SOURCE / "safety").glob("*.py")) if path.stem != "describing"),
+    *(SOURCE / "executions" / name for name in ("host.py", "ledger.py", "service.py", "values.py")),
     SOURCE / "adapter" / "collections" / "memory.py",
     SOURCE / "sources" / "sql" / "troubles.py",
 ]

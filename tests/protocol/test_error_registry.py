@@ -58,7 +58,14 @@ COMPANION_CODES = [
     "SCHEMA_DUPLICATE_NAME",
     "SCHEMA_INVALID_NAME",
 ]
-OWN_CODES = ["CONFLICT_REFERENCED", "CONFLICT_ROLLED_BACK"]
+OWN_CODES = [
+    "CONFLICT_EXECUTION_STATE",
+    "CONFLICT_REFERENCED",
+    "CONFLICT_ROLLED_BACK",
+    "INTERNAL_INTERRUPTED",
+    "INTERNAL_SESSION_ENDED",
+    "INTERNAL_TIMEOUT",
+]
 """What the protocol has no code for, in one of its categories, as it allows."""
 
 TRACE = re.compile(r"at\s+\S+", re.IGNORECASE)

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.anyio
 
 VERSION = "SELECT value FROM headgate.meta WHERE name = 'schema_version'"
 NOW = 1_000_000.0
+KNOWN = len(schema.MIGRATIONS)
+NEXT = KNOWN + 1
 
 
 def second(words: Words) -> Iterable[str]:
@@ -58,15 +60,29 @@ async def test_an_older_store_is_brought_up_to_date(shared_url: str, monkeypatch
         store = open_store(shared_url)
         assert await holds_everything(store)
         assert await store._read("SELECT note FROM headgate.records") == [("migrated",)]
-        assert await store._read(VERSION) == [("2",)]
+        assert await store._read(VERSION) == [(str(NEXT),)]
         await store.close()
+
+
+@pytest.mark.parametrize("version", range(1, KNOWN))
+async def test_a_store_of_each_earlier_version_is_brought_up_to_date(
+    shared_url: str, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:version])
+        await filled(shared_url)
+    store = open_store(shared_url)
+    assert await holds_everything(store)
+    assert await store._read(VERSION) == [(str(KNOWN),)]
+    assert await store._read("SELECT id FROM headgate.executions") == []
+    await store.close()
 
 
 async def test_a_new_store_takes_every_step(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with_next(monkeypatch, second)
     store = open_store(url)
     assert await store._read("SELECT note FROM headgate.records") == []
-    assert await store._read(VERSION) == [("2",)]
+    assert await store._read(VERSION) == [(str(NEXT),)]
     await store.close()
 
 
@@ -79,9 +95,8 @@ async def test_a_newer_store_is_refused(shared_url: str, monkeypatch: pytest.Mon
         with pytest.raises(StoreError) as caught:
             await store.open()
         assert str(caught.value).startswith("The store '")
-        assert "was written by a newer headgate: its schema is of version 2, and this headgate knows version 1" in str(
-            caught.value
-        )
+        versions = f"its schema is of version {NEXT}, and this headgate knows version {KNOWN}"
+        assert f"was written by a newer headgate: {versions}" in str(caught.value)
     await store.close()
 
 
@@ -95,7 +110,7 @@ async def test_a_step_that_fails_leaves_the_store_as_it_was(shared_url: str, mon
         await store.close()
     store = open_store(shared_url)
     assert await holds_everything(store)
-    assert await store._read(VERSION) == [("1",)]
+    assert await store._read(VERSION) == [(str(KNOWN),)]
     await store.close()
 
 

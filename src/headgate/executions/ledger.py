@@ -37,8 +37,8 @@ RETRIED: Final = "retried"
 SESSION_ENDED: Final = "the end of the session"
 """Who asked for the end of an execution that is bound to a session."""
 
-INTERRUPTED: Final = ErrorDetail("INTERNAL_INTERRUPTED", "The work was interrupted: the process that did it has ended")
-_OF_SESSION: Final = ErrorDetail("INTERNAL_SESSION_ENDED", "The session that started the work has ended")
+INTERRUPTED: Final = ErrorDetail("INTERNAL_INTERRUPTED", "The work was interrupted: its process has ended")
+_OF_SESSION: Final = ErrorDetail("INTERNAL_SESSION_ENDED", "The session of the work has ended")
 _UNSTARTED: Final = "{}"
 
 _MOST_INTERRUPTIONS: Final = 5
@@ -280,7 +280,7 @@ class Ledger:
             except StoreError as error:
                 if seconds is not None and spent >= seconds:
                     raise
-                _LOG.warning("what became of an execution cannot be written down yet: %s", error)
+                _LOG.warning("a change of an execution cannot be written down yet: %s", error)
             await anyio.sleep(pause)
             pause, spent = min(_LONGEST_PAUSE, pause * 2), spent + pause
 

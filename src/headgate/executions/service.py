@@ -221,7 +221,7 @@ class Executions:
         """Refuse to begin anew what has not failed, or may not."""
         about = About.read(execution.about)
         if execution.state.value != "failed":
-            raise unfit(execution, ", and only one that has failed can be retried")
+            raise unfit(execution, ", and only a failed one can be retried")
         if not about.background.retry:
             raise unfit(execution, f", and '{execution.operation}' does not allow a retry: start it anew")
         if about.hides:
@@ -234,7 +234,7 @@ class Executions:
         self.check_retry(known)
         moved = await self.ledger.retry(execution_id, self.host.id if self._works_here else None)
         if moved is None:
-            raise unfit(await self.visible(execution_id, caller), ", and only one that has failed can be retried")
+            raise unfit(await self.visible(execution_id, caller), ", and only a failed one can be retried")
         if self._works_here and moved.ready:
             self.host.take(execution_id)
         return moved

@@ -213,7 +213,7 @@ _ROWS: Final = (
     _row(
         "INTERNAL_SESSION_ENDED",
         "The session that the work was bound to ended before it was done",
-        "The session that started the work has ended",
+        "The session of the work has ended",
         "",
     ),
     _row(
