@@ -115,7 +115,7 @@ class Host:
         if execution_id in self._taken or self._is_closing:
             return
         self._taken.add(execution_id)
-        self._keep(self._spawn(self._work_on(execution_id, delay)))
+        self._spawn(self._work_on(execution_id, delay))
         self._wake.set()
 
     async def work(self, execution: Execution) -> None:
@@ -172,12 +172,9 @@ class Host:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """A task that is nobody's child: it inherits neither a caller's transaction nor its cancellation."""
         task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
-        self._keep(task)
-        return task
-
-    def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _work_on(self, execution_id: str, delay: float) -> None:
         try:
@@ -210,7 +207,7 @@ class Host:
             del self._desks[desk.execution.id]
         self.begin_free(free)
 
-    async def _worked(self, desk: Desk) -> Cut | ErrorDetail | Failed | None:
+    async def _worked(self, desk: Desk) -> Cut | Failed | None:
         """What came of an attempt: a result, what went wrong, or nothing, since it was stopped."""
         task = asyncio.get_running_loop().create_task(_awaited(self._perform, desk))
         desk.stops_by(task.cancel)
@@ -237,7 +234,7 @@ class Host:
             await self.ledger.stuck(desk.execution.run)
         await asyncio.wait({task})
 
-    async def _settle(self, desk: Desk, made: Cut | ErrorDetail | Failed | None) -> list[Free]:
+    async def _settle(self, desk: Desk, made: Cut | Failed | None) -> list[Free]:
         """Write down what came of an attempt; whose turn it is now."""
         execution, ledger = desk.reached, self.ledger
         if desk.stop is Stop.TAKEN:
@@ -253,10 +250,11 @@ class Host:
             case Stop.LATE:
                 timeout = desk.about.background.timeout or 0.0
                 words = f"The work took longer than {timeout:g} seconds"
-                made = Failed(ErrorDetail("INTERNAL_TIMEOUT", words, {"timeout_seconds": timeout}))
+                return await self._fail(
+                    desk, Failed(ErrorDetail("INTERNAL_TIMEOUT", words, {"timeout_seconds": timeout}))
+                )
             case _:
-                made = made or Failed(INTERRUPTED)
-        return await self._fail(desk, made if isinstance(made, Failed) else Failed(made))
+                return await self._fail(desk, made or Failed(INTERRUPTED))
 
     async def _fail(self, desk: Desk, failed: Failed) -> list[Free]:
         execution, background = desk.reached, desk.about.background
@@ -264,7 +262,8 @@ class Host:
             return self._over(execution, await self.ledger.fail(execution, failed.error))
         delay = min(_LONGEST_BACKOFF, background.backoff * 2**execution.tries)
         delay = max(failed.retry_after, delay * (1 + random.random() / 4))  # noqa: S311  (so that not all come at once)
-        await self.ledger.again(execution, failed.error, self.ledger.clock() + delay)
+        if not await self.ledger.again(execution, failed.error, self.ledger.clock() + delay):
+            return self._over(execution, await self.ledger.give_up(execution, failed.error))
         if not self.ledger.store.is_shared:
             asyncio.get_running_loop().call_later(delay, self.take, execution.id)
         return []
@@ -291,6 +290,8 @@ class Host:
             except StoreError as error:
                 _LOG.warning("executions cannot be looked after now: %s", error)
                 self._silent.clear()  # nobody could have been heard
+            except Exception:  # noqa: BLE001  # or nobody would look after them any more
+                _LOG.exception("executions cannot be looked after now")
             pause = self.pace.busy if self._taken else self.pace.idle
             self._wake.clear()
             with suppress(TimeoutError):

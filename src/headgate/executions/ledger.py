@@ -128,6 +128,13 @@ class Ledger:
         changes = {"tries": execution.tries + 1, "due_at": due_at, "error": wire_error(error), "worker": worker}
         return await self._surely(lambda transaction: rows.again(transaction, execution, changes, self.queue))
 
+    async def give_up(self, execution: Execution, error: ErrorDetail) -> list[Free] | None:
+        """End what no attempt can follow, since it was stuck or is to stop."""
+        known = await self.find(execution.id)
+        if known is not None and known.asked_at is not None:
+            return await self.stopped(execution)
+        return await self.fail(execution, error)
+
     async def hand_over(self, execution: Execution) -> None:
         """What this process can no longer work on: others do, or it fails."""
         await self._surely(*self._interruption(execution))
