@@ -1,0 +1,21 @@
+"""Stores of each kind, empty for each test, and with the queue that carries executions."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from headgate.executions.queueing import prepare_queue
+from headgate.store.opening import open_store
+from headgate.store.sql import SqlStore
+from tests.store.conftest import one_database, shared_url, url
+
+__all__ = ["one_database", "shared_url", "url"]
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[SqlStore]:
+    """An empty store of each kind, ready for executions."""
+    store = open_store(url)
+    await prepare_queue(store)
+    yield store
+    await store.close()
