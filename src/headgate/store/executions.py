@@ -138,6 +138,8 @@ _INSERT: Final = (
 )
 SELECT: Final = f"SELECT {_COLUMNS} FROM headgate.executions"  # noqa: S608
 _BRIEFLY: Final = SELECT.replace(" params, about,", " '' AS params, '' AS about,")
+_AMONG_FEW: Final = "id || ''"
+"""The order of ids where few of all executions are wanted: by the index of ids, a database would look through all."""
 _MINE: Final = "worker = :mine AND attempt = :at_attempt"
 
 
@@ -191,7 +193,8 @@ def select(
     conditions += ["id < :before"] if before is not None else []
     conditions += [f"state IN ({LIVE_STATES})"] if live else []
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    sql = f"{_BRIEFLY if brief else SELECT}{where} ORDER BY id DESC LIMIT :first"
+    order = _AMONG_FEW if live else "id"
+    sql = f"{_BRIEFLY if brief else SELECT}{where} ORDER BY {order} DESC LIMIT :first"
     return [read(row) for row in transaction.rows(sql, first=first, **given)]
 
 
@@ -209,7 +212,7 @@ def newest(transaction: Transaction) -> str:
 def pulses(transaction: Transaction, first: int) -> list[Pulse]:
     """How far those are that have not ended, the newest first."""
     sql = f"""SELECT id, state, attempt, done, total, message FROM headgate.executions
-        WHERE state IN ({LIVE_STATES}) ORDER BY id DESC LIMIT :first"""  # noqa: S608
+        WHERE state IN ({LIVE_STATES}) ORDER BY {_AMONG_FEW} DESC LIMIT :first"""  # noqa: S608
     return [Pulse(*row) for row in transaction.rows(sql, first=first)]
 
 
