@@ -29,6 +29,9 @@ app.command("headgate.cli.policy:policy", name="policy", help="Try a policy, or 
 app.command("headgate.cli.safety:safety", name="safety", help="Serve the safety loop alone, for agents of any tools.")
 app.command("headgate.cli.agents:agents", name="agents", help="See what agents do under supervision; unblock or end.")
 app.command("headgate.cli.verify:verify", name="verify", help="Release an agent with a verification code.")
+app.command(
+    "headgate.cli.executions:executions", name="executions", help="See how far long work is; cancel or retry it."
+)
 app.command("headgate.cli.worker:worker", name="worker", help="Run long executions from a shared queue.")
 app.command("headgate.cli.watch:watch", name="watch", help="Show approvals and codes here as they come, and ask.")
 app.command("headgate.cli.console:console", name="console", help="Open the operator's console over a server's state.")

@@ -381,9 +381,14 @@ def _place() -> str:
     return f"{socket.gethostname()} {space}".rstrip()
 
 
+def is_here(worker: Worker) -> bool:
+    """Whether a process is one of this very machine, whose number tells whether it lives."""
+    return sys.platform != "win32" and worker.place == _place()
+
+
 def is_dead(worker: Worker) -> bool:
     """Whether a process of this very machine is surely gone; of others nobody knows."""
-    if sys.platform == "win32" or worker.place != _place():
+    if not is_here(worker):
         return False
     try:
         os.kill(worker.pid, 0)
