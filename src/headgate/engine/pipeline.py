@@ -142,6 +142,7 @@ class Engine:
             scope.request_id,
             encoded.question,
             encoded.waits_for,
+            encoded.execution,
         )
         if self._tell:
             self._tell(events.Answered(*about(scope), size=len(encoded.raw), duration_ms=ms_since(started)))
@@ -266,7 +267,7 @@ class Engine:
             raise
         if self._tell and outcome.duration_ms is not None:
             self._tell(events.Executed(*about(scope), outcome.call.operation.name, outcome.duration_ms))
-        return self._encode(self._shape(outcome, scope), permitted.call.operation)
+        return self._encode(self._shape(outcome, scope), outcome)
 
     def _route(self, request: Request, scope: Scope) -> Routed:
         """The operation, called through the endpoint that it belongs to (Spec 6.2)."""
@@ -375,7 +376,7 @@ class Engine:
             audited=admission is not None and admission.audited,
         )
         execution, notices = await executions.start(asked)
-        return Outcome(call, state_object(execution), notices, ms_since(started))
+        return Outcome(call, state_object(execution), notices, ms_since(started), execution.id)
 
     async def _execute(self, call: Call, scope: Scope) -> Outcome:
         operation, values = call.operation, call.values
@@ -401,7 +402,7 @@ class Engine:
 
     def _shape(self, outcome: Outcome, scope: Scope) -> Success:
         """The answer with its warnings. Introspection has no room for any."""
-        call, data, added, _ = outcome
+        call, data, added, *_ = outcome
         if call.operation.name == INTROSPECT:
             return Success(data)
         data = standing_alone(data)
@@ -410,12 +411,12 @@ class Engine:
             warnings += tuple(deprecation_notices(call.operation, call.given, scope.session))
         return Success(data, warnings)
 
-    def _encode(self, success: Success, operation: Operation) -> Encoded:
+    def _encode(self, success: Success, outcome: Outcome) -> Encoded:
         """One JSON text, never larger than the limit (Spec 4.7.5)."""
         raw = encode(success.wire())
         if len(raw) > self._limits.max_response_size:
-            raise refusals.oversized_answer(operation, len(raw), self._limits)
-        return Encoded(raw)
+            raise refusals.oversized_answer(outcome.call.operation, len(raw), self._limits)
+        return Encoded(raw, execution=outcome.execution)
 
     def _tell_received(self, scope: Scope, operations: int, request: Request | None = None) -> None:
         if self._tell:

@@ -71,6 +71,8 @@ class Outcome(NamedTuple):
     warnings: tuple[Notice, ...] = ()
     duration_ms: float | None = None
     """None if no handler was called."""
+    execution: str = ""
+    """The execution that was started, if the call only starts its work."""
 
 
 class Question(NamedTuple):
@@ -87,6 +89,7 @@ class Encoded(NamedTuple):
     code: str | None = None
     question: Question | None = None
     waits_for: str = ""
+    execution: str = ""
 
 
 class Reply(NamedTuple):
@@ -100,3 +103,5 @@ class Reply(NamedTuple):
     """What to ask the user, if the call waits for a confirmation that the client may give."""
     waits_for: str = ""
     """The approval or the challenge that a person must decide about elsewhere, if the call waits for that."""
+    execution: str = ""
+    """The execution that the call has started, if it was a call alone and its work goes on in the background."""
