@@ -4,7 +4,7 @@ The tables here are written from the specification; that the code has the same o
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import product
 from typing import NamedTuple
 
@@ -73,7 +73,7 @@ DOORS = (
     Door("retry", ("retrying",), lambda ledger, one: ledger.retry(one.id, WORKER)),
     Door("stuck", ("stuck",), lambda ledger, one: ledger.stuck(one.run)),
     Door("ask_to_stop", ("cancelling", "cancelled"), lambda ledger, one: ledger.ask_to_stop(one.id, "ann")),
-    Door("give_back", ("retrying", "cancelled"), lambda ledger, one: ledger.give_back(one.id, WORKER)),
+    Door("give_back", ("retrying", "failed", "cancelled"), lambda ledger, one: ledger.give_back(one.id, WORKER)),
     Door("hand_over", ("failed", "cancelled"), lambda ledger, one: ledger.hand_over(one)),
     Door("resume", ("retrying", "failed", "cancelled"), lambda ledger, one: ledger.hand_over(one), RESUMED),
 )
@@ -96,14 +96,16 @@ class Tried(NamedTuple):
 
     @property
     def traces(self) -> str:
-        """What has changed, save that what waits for a worker that hands it over then waits for any."""
-        before = replace(self.before, worker=None) if self.is_freed else self.before
-        names = (field.name for field in fields(Execution))
-        return ", ".join(name for name in names if getattr(self.after, name) != getattr(before, name))
+        """What has changed that is no part of the door's own business."""
+        names = {field.name for field in fields(Execution)} - self.business
+        return ", ".join(sorted(name for name in names if getattr(self.after, name) != getattr(self.before, name)))
 
     @property
-    def is_freed(self) -> bool:
-        return self.door.name in ("hand_over", "resume") and self.source in ("pending", "retrying")
+    def business(self) -> set[str]:
+        """What waits for a worker that hands it over waits for any then; a wish to stop what is stuck is noted."""
+        if self.door.name in ("hand_over", "resume") and self.source in ("pending", "retrying"):
+            return {"worker"}
+        return {"asked_at", "asked_by"} if (self.door.name, self.source) == ("ask_to_stop", "stuck") else set()
 
 
 _known: dict[str, list[Tried]] = {}
@@ -175,8 +177,10 @@ async def test_what_has_ended_stays_as_it_is_save_the_retry_of_what_failed(store
 
 async def test_what_has_ended_is_not_ended_again_by_its_session_or_by_the_loss_of_its_worker(store: SqlStore) -> None:
     ledger = ledger_of(store)
-    bound = {"session": "sess_1", "origin": WORKER}
-    ended = [await brought(ledger, state, **bound) for state in (State.COMPLETED, State.FAILED, State.CANCELLED)]
+    ended = [
+        await brought(ledger, state, session="sess_1", origin=WORKER)
+        for state in (State.COMPLETED, State.FAILED, State.CANCELLED)
+    ]
     assert await ledger.end_session("sess_1") == []
     assert await ledger.recover() == 0
     assert [await found(ledger, one) for one in ended] == ended

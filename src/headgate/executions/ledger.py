@@ -18,7 +18,7 @@ from headgate.store import executions as rows
 from headgate.store import workers as processes
 from headgate.store.audit import Entry
 from headgate.store.drivers.base import Transaction, Unkeepable
-from headgate.store.executions import Execution, Free, Progress, Queue, Run
+from headgate.store.executions import Asked, Execution, Free, Progress, Queue, Run
 from headgate.store.interface import Store, StoreError
 from headgate.store.workers import Worker
 
@@ -130,14 +130,19 @@ class Ledger:
 
     async def give_up(self, execution: Execution, error: ErrorDetail) -> list[Free] | None:
         """End what no attempt can follow, since it was stuck or is to stop."""
-        known = await self.find(execution.id)
-        if known is not None and known.asked_at is not None:
-            return await self.stopped(execution)
-        return await self.fail(execution, error)
+        known = await self._as_asked(execution)
+        return await (self.fail(execution, error) if known.asked_at is None else self.stopped(execution))
 
     async def hand_over(self, execution: Execution) -> None:
         """What this process can no longer work on: others do, or it fails."""
-        await self._surely(*self._interruption(execution))
+        await self._surely(*self._interruption(await self._as_asked(execution)))
+
+    async def _as_asked(self, execution: Execution) -> Execution:
+        """An attempt with what others may have asked of it since it began."""
+        known = await self._surely(lambda transaction: rows.find(transaction, execution.id))
+        if known is None or known.run != execution.run:
+            return execution
+        return replace(execution, state=known.state, asked_at=known.asked_at, asked_by=known.asked_by)
 
     async def _end(
         self, target: State, execution: Execution, *, cut: Cut | None = None, **changes: object
@@ -145,9 +150,9 @@ class Ledger:
         about = About.read(execution.about)
         final = {**self._final(about, execution), "error": None, **changes}
         pieces = cut.pieces if cut else ()
-        entries = [self._entry(execution, target, changes)] if about.audited else []
+        telling = self._telling(execution, target, changes)
         return await self._surely(
-            lambda transaction: rows.end(transaction, target, execution, final, self.queue, pieces), entries
+            lambda transaction: rows.end(transaction, target, execution, final, self.queue, pieces), telling
         )
 
     def _final(self, about: About, execution: Execution) -> dict[str, object]:
@@ -156,6 +161,13 @@ class Ledger:
         hidden = {"params": _UNSTARTED} if about.hides else {}
         reached = {"done": execution.done, "total": execution.total, "message": execution.message}
         return {"finished_at": now, "expires_at": now + about.background.keep, **reached, **hidden}
+
+    def _telling(
+        self, execution: Execution, target: State, changes: dict[str, Any]
+    ) -> Callable[[object], Sequence[Entry]]:
+        """What the audit tells of an end if there is one, where it has told of the start."""
+        entries = [self._entry(execution, target, changes)] if About.read(execution.about).audited else []
+        return lambda ended: [] if ended is None else entries
 
     def _entry(self, execution: Execution, target: State, changes: dict[str, Any]) -> Entry:
         about = About.read(execution.about)
@@ -182,15 +194,21 @@ class Ledger:
             return known, []
         final = self._final(About.read(known.about), known)
         asking = partial(rows.ask_to_stop, execution_id=execution_id, now=self.clock(), by=by)
-        return await self.store.transact(
-            lambda transaction: asking(transaction, final=final, queue=self.queue), entries
-        )
+        ending = self._telling(known, State.CANCELLED, {})
+
+        def told(asked: Asked) -> Sequence[Entry]:
+            ended = asked.execution if asked.execution and asked.execution.state is State.CANCELLED else None
+            return [*entries, *ending(ended)] if asked.is_heard else []
+
+        asked = await self.store.transact(lambda transaction: asking(transaction, final=final, queue=self.queue), told)
+        return asked.execution, asked.free
 
     async def retry(self, execution_id: str, worker: str | None, entries: Sequence[Entry] = ()) -> Execution | None:
         """Let an execution that has failed begin anew; None if it has not failed."""
         now = self.clock()
         return await self.store.transact(
-            lambda transaction: rows.retry(transaction, execution_id, now, worker, self.queue), entries
+            lambda transaction: rows.retry(transaction, execution_id, now, worker, self.queue),
+            lambda moved: [] if moved is None else entries,
         )
 
     async def end_session(self, session: str) -> list[Execution]:
@@ -232,14 +250,15 @@ class Ledger:
         return await self.store.transact(work, writes=False)
 
     async def give_back(self, execution_id: str, worker: str) -> None:
-        """Let anybody begin what a worker was given and has never begun."""
-
-        def work(transaction: Transaction) -> None:
-            known = rows.find(transaction, execution_id)
-            if known is not None and known.worker == worker and known.state is State.RUNNING:
-                rows.resume(transaction, known, {"due_at": self.clock()}, self.queue)
-
-        await self.store.transact(work)
+        """Let anybody begin what a worker was given and has never begun; what was to stop has then ended."""
+        known = await self.find(execution_id)
+        if known is None or known.worker != worker:
+            return
+        if known.state is State.RUNNING:
+            changes: dict[str, object] = {"due_at": self.clock()}
+            await self.store.transact(partial(rows.resume, execution=known, changes=changes, queue=self.queue))
+        elif known.state in (State.CANCELLING, State.STUCK):
+            await self.store.transact(*self._interruption(known))
 
     async def recover(self) -> int:
         """Fail, free or begin anew what processes that are gone have left; how many executions."""
@@ -248,34 +267,38 @@ class Ledger:
             await self.store.transact(*self._interruption(execution))
         ended = await self.store.transact(processes.of_ended_sessions, writes=False)
         for execution in ended:
-            if execution.state is not State.CANCELLING:
+            if execution.asked_at is None:
                 await self.ask_to_stop(execution.id, SESSION_ENDED)
         return len(orphans) + len(ended)
 
-    def _interruption(self, execution: Execution) -> tuple[Callable[[Transaction], object], Sequence[Entry]]:
+    def _interruption(
+        self, execution: Execution
+    ) -> tuple[Callable[[Transaction], object], Callable[[object], Sequence[Entry]]]:
         """The change that an execution needs whose worker is gone, and what the audit tells of it."""
         about = About.read(execution.about)
         target, error = fate(execution, about)
         if target is State.PENDING:
-            return partial(rows.set_free, execution=execution), ()
+            return partial(rows.set_free, execution=execution), _nothing
         if target is State.RETRYING:
             changes: dict[str, object] = {"due_at": self.clock()}
-            return partial(rows.resume, execution=execution, changes=changes, queue=self.queue), ()
+            return partial(rows.resume, execution=execution, changes=changes, queue=self.queue), _nothing
         kept = wire_error(error) if error else None
         final = {**self._final(about, execution), "error": kept}
         ending = partial(rows.end, target=target, execution=execution, changes=final, queue=self.queue)
-        return ending, [self._entry(execution, target, {"error": kept})] if about.audited else ()
+        return ending, self._telling(execution, target, {"error": kept})
 
     async def stopped(self, execution: Execution) -> list[Free] | None:
         """Say that it has ended because somebody asked for it, or because its session ended."""
-        known = await self.find(execution.id)
-        asked = replace(execution, asked_by=known.asked_by if known else None)
-        if fails_with_session(asked, About.read(execution.about)):
+        if fails_with_session(await self._as_asked(execution), About.read(execution.about)):
             return await self.fail(execution, _OF_SESSION)
         return await self.cancel(execution)
 
     async def _surely(
-        self, work: Callable[[Transaction], T], entries: Sequence[Entry] = (), *, seconds: float | None = None
+        self,
+        work: Callable[[Transaction], T],
+        entries: Sequence[Entry] | Callable[[T], Sequence[Entry]] = (),
+        *,
+        seconds: float | None = None,
     ) -> T:
         """Do a change that may be tried again without harm, until the database is there for it."""
         pause, spent = 0.05, 0.0
@@ -292,6 +315,11 @@ class Ledger:
             pause, spent = min(_LONGEST_PAUSE, pause * 2), spent + pause
 
 
+def _nothing(_result: object) -> Sequence[Entry]:
+    """Nothing has ended that the audit could tell of."""
+    return ()
+
+
 def fate(execution: Execution, about: About) -> tuple[State, ErrorDetail | None]:
     """What becomes of an execution whose worker is gone; one that waits only waits for another."""
     if execution.state in (State.PENDING, State.RETRYING):
@@ -300,7 +328,8 @@ def fate(execution: Execution, about: About) -> tuple[State, ErrorDetail | None]
         return State.FAILED, _OF_SESSION
     if execution.asked_at is not None:
         return State.CANCELLED, None
-    if about.background.interrupted == "resume" and execution.interruptions < _MOST_INTERRUPTIONS:
+    resumes = about.background.interrupted == "resume" and execution.state is State.RUNNING
+    if resumes and execution.interruptions < _MOST_INTERRUPTIONS:
         return State.RETRYING, None
     return State.FAILED, INTERRUPTED
 

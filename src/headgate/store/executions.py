@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from headgate.protocol.lifecycle import LIVE, State, leading_to
 from headgate.store.drivers.base import Row, Transaction
 
-__all__ = ["LIVE_STATES", "SELECT", "Execution", "Free", "Piece", "Progress", "Pulse", "Queue", "Run", "read"]
+__all__ = ["LIVE_STATES", "SELECT", "Asked", "Execution", "Free", "Piece", "Progress", "Pulse", "Queue", "Run", "read"]
 
 
 class Progress(NamedTuple):
@@ -112,6 +112,15 @@ class Free(NamedTuple):
 
     id: str
     worker: str | None
+
+
+class Asked(NamedTuple):
+    """What is known of an execution whose end was asked for, and whose turn it is now."""
+
+    execution: Execution | None
+    free: list[Free]
+    is_heard: bool = False
+    """Whether anything has changed: not where it had ended, or somebody has asked before."""
 
 
 class Queue(Protocol):
@@ -367,18 +376,27 @@ def mark_stuck(transaction: Transaction, run: Run) -> bool:
 
 def ask_to_stop(
     transaction: Transaction, execution_id: str, now: float, by: str, final: Mapping[str, object], queue: Queue
-) -> tuple[Execution | None, list[Free]]:
+) -> Asked:
     """Ask for an execution's end: at once if nobody is at it, else as soon as it has cleaned up."""
     known = find(transaction, execution_id)
     if known is None:
-        return None, []
+        return Asked(None, [])
     _lock(transaction, known)
+    known = find(transaction, execution_id) or known  # its turn may have come while the lock was another's
     asked = {"asked_at": now, "asked_by": by}
     ended = _move(transaction, State.CANCELLED, execution_id, {**asked, **final, "ready": 0}, sources=_WAITING)
     if ended is not None:  # its job, if there is one, finds nothing to begin
-        return ended, _give_room(transaction, ended, queue) if known.ready else []
-    moved = _move(transaction, State.CANCELLING, execution_id, asked)
-    return moved or find(transaction, execution_id), []
+        return Asked(ended, _give_room(transaction, ended, queue) if known.ready else [], is_heard=True)
+    moved = _move(transaction, State.CANCELLING, execution_id, asked) or _note_ask(transaction, execution_id, asked)
+    return Asked(moved or find(transaction, execution_id), [], is_heard=moved is not None)
+
+
+def _note_ask(transaction: Transaction, execution_id: str, asked: Mapping[str, object]) -> Execution | None:
+    """Remember of what is stuck already that somebody wants its end."""
+    sql = f"""UPDATE headgate.executions SET asked_at = :asked_at, asked_by = :asked_by
+        WHERE id = :id AND state = '{State.STUCK}' AND asked_at IS NULL RETURNING {_COLUMNS}"""  # noqa: S608
+    found = transaction.rows(sql, id=execution_id, **asked)
+    return read(found[0]) if found else None
 
 
 def retry(
@@ -471,5 +489,6 @@ def purge(transaction: Transaction, before: float) -> int:
     rows: list[dict[str, Any]] = [{"id": row[0]} for row in transaction.rows(_EXPIRED, before=before)]
     if rows:
         transaction.change_each("DELETE FROM headgate.execution_pieces WHERE execution_id = :id", rows)
-        transaction.change_each("DELETE FROM headgate.executions WHERE id = :id", rows)
+        # Not if somebody has just begun it anew.
+        transaction.change_each("DELETE FROM headgate.executions WHERE id = :id AND expires_at IS NOT NULL", rows)
     return len(rows)

@@ -101,9 +101,16 @@ class Store(Protocol):
         ...
 
     async def transact(
-        self, work: "Callable[[Transaction], T]", entries: Sequence[Entry] = (), *, writes: bool = True
+        self,
+        work: "Callable[[Transaction], T]",
+        entries: Sequence[Entry] | Callable[[T], Sequence[Entry]] = (),
+        *,
+        writes: bool = True,
     ) -> T:
-        """What the work gives: kept if it returns, undone if it raises. For what has tables of its own."""
+        """What the work gives: kept if it returns, undone if it raises. For what has tables of its own.
+
+        Which entries go with it may depend on what it gives.
+        """
         ...
 
     async def close(self) -> None:

@@ -171,16 +171,23 @@ class SqlStore:
         return await self._run(partial(chain.prune, through=through, entry=settled, key=self._audit_key))
 
     async def transact(
-        self, work: Callable[[Transaction], T], entries: Sequence[Entry] = (), *, writes: bool = True
+        self,
+        work: Callable[[Transaction], T],
+        entries: Sequence[Entry] | Callable[[T], Sequence[Entry]] = (),
+        *,
+        writes: bool = True,
     ) -> T:
-        """What the work gives: kept if it returns, undone if it raises. For what has tables of its own."""
+        """What the work gives: kept if it returns, undone if it raises. For what has tables of its own.
+
+        Which entries go with it may depend on what it gives.
+        """
         if not entries:
             return await self._run(work, writes=writes)
-        settled = chain.settled(entries)
 
         def all_of_it(transaction: Transaction) -> T:
             result = work(transaction)
-            chain.append(transaction, settled, self._audit_key)
+            told = entries(result) if callable(entries) else entries
+            chain.append(transaction, chain.settled(told), self._audit_key)
             return result
 
         return await self._run(all_of_it)
