@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import orjson
 
 from benchmarks.aims import Aim, worst
-from benchmarks.processes import free_port, running, wait_for
+from benchmarks.processes import free_port, headgate, running, wait_for
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import AsyncCall, Ratio, Timing, race
 from benchmarks.wires import MODERN, Wire, answer_of, message, modern_call, post
@@ -62,7 +62,7 @@ async def over_http(file: Path, rows: int, seconds: float) -> tuple[list[Table],
     alone: dict[str, _Measured] = {}
     together: dict[str, _Measured] = {}
     with ExitStack() as processes:
-        processes.enter_context(running(_headgate_command(file, ports["headgate"])))
+        processes.enter_context(running(headgate("serve", str(file), "--http", f"127.0.0.1:{ports['headgate']}")))
         processes.enter_context(running(_datasette_command(file, ports["datasette"])))
         for port in ports.values():
             wait_for(port)
@@ -81,11 +81,6 @@ async def over_http(file: Path, rows: int, seconds: float) -> tuple[list[Table],
             worst(f"{title}: {_TOGETHER} clients, headgate / {_LEAN}", [one.to_lean for one in together.values()], 1.0),
         ],
     )
-
-
-def _headgate_command(file: Path, port: int) -> list[str]:
-    main = "import sys; from headgate.cli import main; sys.argv[0] = 'headgate'; main()"
-    return [sys.executable, "-c", main, "serve", str(file), "--http", f"127.0.0.1:{port}", "--log-level", "warning"]
 
 
 def _datasette_command(file: Path, port: int) -> list[str]:

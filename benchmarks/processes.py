@@ -1,14 +1,16 @@
 """Servers as processes on this machine."""
 
+import os
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["ROOT", "free_port", "running", "wait_for"]
+__all__ = ["ROOT", "free_port", "headgate", "running", "wait_for"]
 
 ROOT: Final = Path(__file__).parent.parent
 _START_SECONDS: Final = 30.0
@@ -21,10 +23,16 @@ def free_port() -> int:
         return port
 
 
+def headgate(*words: str) -> list[str]:
+    """The command of headgate, with the Python that runs this."""
+    main = "import sys; from headgate.cli import main; sys.argv[0] = 'headgate'; main()"
+    return [sys.executable, "-c", main, *words, "--log-level", "warning"]
+
+
 @contextmanager
-def running(command: list[str]) -> Iterator[None]:
+def running(command: list[str], **environment: str) -> Iterator[None]:
     """A process while the block runs."""
-    process = subprocess.Popen(command, cwd=ROOT)
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment})
     try:
         yield
     finally:

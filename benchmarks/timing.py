@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
-__all__ = ["AsyncCall", "Ratio", "Timing", "once", "race", "repeat", "take_turns"]
+__all__ = ["AsyncCall", "Ratio", "Timing", "once", "race", "repeat", "repeated", "take_turns"]
 
 T = TypeVar("T")
 AsyncCall: TypeAlias = Callable[[], Awaitable[object]]
@@ -102,6 +102,15 @@ async def _times(call: AsyncCall, calls: int) -> list[float]:
         await call()
         taken.append(time.perf_counter() - started)
     return taken
+
+
+async def repeated(call: AsyncCall, seconds: float) -> Timing:
+    """One call after the other, for so many seconds."""
+    samples = []
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        samples += await _times(call, 1)
+    return Timing(tuple(samples))
 
 
 def repeat(function: Callable[[], object], *, blocks: int, calls: int = 50) -> Timing:
