@@ -18,6 +18,8 @@ from headgate.console.metrics import Metrics
 from headgate.console.oauth import SignInWithOAuth
 from headgate.console.serving import Place
 from headgate.console.signing_in import new_link_secret
+from headgate.executions.ledger import Ledger
+from headgate.executions.service import Executions
 from headgate.safety.approvals import waiting
 from headgate.safety.grants import Grant
 from headgate.safety.loop.challenges import Challenge
@@ -27,6 +29,8 @@ from headgate.store.drivers.base import Transaction
 from headgate.store.interface import Store
 from headgate.store.opening import open_store
 from headgate.store.sql import SqlStore
+from tests.executions.books import HASTY
+from tests.safety.guarding import Clock
 from tests.safety.supervising import DEADLY, GRAVE, RISKY, Supervised
 
 __all__ = ["PERSON", "URL", "Browser", "Desk", "desk", "dumped", "stall", "text_of"]
@@ -102,8 +106,8 @@ def stall(done: list[object], name: str = "stall") -> Adapter:
 
 
 async def dumped(store: SqlStore) -> list[tuple[object, ...]]:
-    """Everything that is kept: each record, each use that was counted, and the end of the audit."""
-    tables = ("records", "uses", "audit_ends")
+    """Everything that is kept: each record, each use that was counted, each execution, and the end of the audit."""
+    tables = ("records", "uses", "audit_ends", "executions", "execution_pieces")
 
     def read(transaction: Transaction) -> list[tuple[object, ...]]:
         asked = [f"SELECT * FROM headgate.{table} ORDER BY 1, 2" for table in tables]  # noqa: S608
@@ -208,12 +212,23 @@ class Desk(Supervised):
         has_engine: bool = True,
         url: str | None = None,
         oauth: Any = None,
+        clock: Clock | None = None,
         **more: Any,
     ) -> None:
         self.made: list[object] = []
-        super().__init__(store, rules, adapter=adapter or stall(self.made), **more)
+        clock, offered = clock or Clock(), adapter or stall(self.made)
+        works = any(operation.background for operation in offered.operations.values())
+        self.executions = Executions(offered.name, store, pace=HASTY, clock=clock) if works else None
+        super().__init__(store, rules, adapter=offered, clock=clock, executions=self.executions, **more)
+        self.ledger = Ledger(store, clock=self.clock)
         self.metrics = Metrics(clock=self.clock)
-        self.engine = Engine(self.adapter, gatekeeper=self.gatekeeper, loop=self.loop, listeners=[self.metrics])
+        self.engine = Engine(
+            self.adapter,
+            gatekeeper=self.gatekeeper,
+            loop=self.loop,
+            executions=self.executions,
+            listeners=[self.metrics],
+        )
         self.place = Place.of(Address("127.0.0.1", 8787), url)
         self.console = Console(
             store, lambda: self.engine if has_engine else None, self.metrics if has_engine else None, self.clock
@@ -273,9 +288,12 @@ class Desk(Supervised):
 async def desk(rules: str = PERSON, **more: Any) -> AsyncIterator[Desk]:
     """A desk on a store that ends with the test."""
     store = open_store("memory:")
+    made = Desk(store, rules, **more)
     try:
-        yield Desk(store, rules, **more)
+        yield made
     finally:
+        if made.executions is not None:
+            await made.executions.close()
         await store.close()
 
 

@@ -12,16 +12,18 @@ import pytest
 from starlette.routing import Route
 
 from headgate.console.oauth import Provider
+from headgate.protocol.lifecycle import State
 from headgate.safety.loop.persons import show_code
 from headgate.store.interface import StoreError
 from tests.console.desks import Browser, Desk, desk, dumped
+from tests.executions.books import brought
 
 pytestmark = pytest.mark.anyio
 
 PROVIDER = Provider(issuer="http://127.0.0.1:1", client_id="console", allowed=("*",))
 """Nobody listens there."""
 
-TOLD = ("vandal", "stevedore", "caulker", "delete_label", "rm -rf", "appr_", "csrf")
+TOLD = ("vandal", "stevedore", "caulker", "delete_label", "rm -rf", "appr_", "csrf", "exec_", "execute_audit")
 """Words of the state, none of which is in an answer that refuses."""
 
 
@@ -34,6 +36,8 @@ class Scene:
     approval: str
     challenge: str
     doubt: str
+    running: str
+    failed: str
 
     async def code(self) -> str:
         """A code that a person was shown."""
@@ -48,7 +52,9 @@ async def scene(at: Desk) -> Scene:
     await at.paused("stevedore")
     challenge = await at.stopped("vandal")
     doubt = await at.doubted("caulker")
-    return Scene(at, await at.operator(), approval, challenge.id, doubt.id)
+    running = await brought(at.ledger, State.RUNNING, operation="execute_audit")
+    failed = await brought(at.ledger, State.FAILED, operation="execute_audit")
+    return Scene(at, await at.operator(), approval, challenge.id, doubt.id, running.id, failed.id)
 
 
 @dataclass(frozen=True)
@@ -65,8 +71,8 @@ RIGHT: Mapping[str, Callable[[Scene], Awaitable[Right]]] = {}
 
 def right(route: str, status: int, path: str = "", **form: str) -> None:
     async def made(at: Scene) -> Right:
-        filled = (path or route.split()[1]).format(approval=at.approval, challenge=at.challenge, doubt=at.doubt)
-        said = {name: value.format(approval=at.approval) for name, value in form.items()}
+        filled = (path or route.split()[1]).format(there=at)
+        said = {name: value.format(there=at) for name, value in form.items()}
         if "code" in form:
             said["code"] = await at.code()
         return Right(filled, status, said)
@@ -86,21 +92,25 @@ OPEN = set(RIGHT)
 
 right("GET /", 200)
 right("GET /approvals", 200)
-right("POST /approvals", 200, id="{approval}")
-right("GET /approvals/{id}", 200, "/approvals/{approval}")
-right("POST /approvals/{id}/approve", 303, "/approvals/{approval}/approve")
-right("POST /approvals/{id}/change", 303, "/approvals/{approval}/change", params='{{"number": 2}}')
-right("POST /approvals/{id}/refuse", 303, "/approvals/{approval}/refuse", reason="no")
-right("POST /approvals/{id}/token", 200, "/approvals/{approval}/token")
+right("POST /approvals", 200, id="{there.approval}")
+right("GET /approvals/{id}", 200, "/approvals/{there.approval}")
+right("POST /approvals/{id}/approve", 303, "/approvals/{there.approval}/approve")
+right("POST /approvals/{id}/change", 303, "/approvals/{there.approval}/change", params='{{"number": 2}}')
+right("POST /approvals/{id}/refuse", 303, "/approvals/{there.approval}/refuse", reason="no")
+right("POST /approvals/{id}/token", 200, "/approvals/{there.approval}/token")
 right("GET /codes", 200)
-right("GET /codes/{id}", 200, "/codes/{challenge}")
-right("POST /codes/{id}/show", 200, "/codes/{challenge}/show")
-right("POST /codes/{id}/verify", 303, "/codes/{challenge}/verify", code="")
-right("POST /codes/{id}/refuse", 303, "/codes/{doubt}/refuse", reason="no")
+right("GET /codes/{id}", 200, "/codes/{there.challenge}")
+right("POST /codes/{id}/show", 200, "/codes/{there.challenge}/show")
+right("POST /codes/{id}/verify", 303, "/codes/{there.challenge}/verify", code="")
+right("POST /codes/{id}/refuse", 303, "/codes/{there.doubt}/refuse", reason="no")
 right("GET /agents", 200)
 right("GET /agent", 200, "/agent?name=vandal")
 right("POST /agent/override", 303, name="vandal", reason="known")
 right("POST /agent/end", 303, name="stevedore", reason="enough")
+right("GET /executions", 200)
+right("GET /execution", 200, "/execution?id={there.running}")
+right("POST /execution/cancel", 303, id="{there.running}")
+right("POST /execution/retry", 303, id="{there.failed}")
 right("GET /audit", 200)
 right("POST /audit", 200)
 right("GET /operations", 200)
@@ -120,6 +130,8 @@ CHANGING = {
     "POST /codes/{id}/refuse",
     "POST /agent/override",
     "POST /agent/end",
+    "POST /execution/cancel",
+    "POST /execution/retry",
     "POST /sign-out",
 }
 """What changes the state when it is asked rightly. (A call that nothing guards leaves no trace in it.)"""
@@ -374,6 +386,7 @@ async def test_another_method_than_a_route_has_is_refused(method: str) -> None:
         "/%5Cevil.example",
         "/static/",
         "/agent/override/now",
+        "/execution/cancel/now",
         "/.well-known/x",
         "/approvals/a/b/c",
     ],

@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from headgate import Adapter, Caller, Engine, Session
+from headgate.executions.operations import execution_operations
+from headgate.executions.service import Executions
 from headgate.protocol.autonomy import LoopMode, Scorer
 from headgate.safety.approvals import approve, turn_down, waiting
 from headgate.safety.autonomy.scoring import score
@@ -72,6 +74,7 @@ class Supervised(Guarded):
         clock: Clock | None = None,
         scorer: Scorer = score,
         announce: Announce = nobody,
+        executions: Executions | None = None,
     ) -> None:
         self.store = store
         self.clock = clock or Clock()
@@ -81,12 +84,13 @@ class Supervised(Guarded):
         self.loop = SafetyLoop(
             self.adapter.name, store, read.autonomy, clock=self.clock, scorer=scorer, announce=announce
         )
-        operations = {**self.adapter.operations, **startable(self.loop)}
+        followed = execution_operations(executions) if executions else {}
+        operations = {**self.adapter.operations, **followed, **startable(self.loop)}
         overseer = Overseer(self.loop)
         self.gatekeeper = Gatekeeper(
             self.adapter.name, operations, store, policy=read, clock=self.clock, overseer=overseer
         )
-        self.engine = Engine(self.adapter, gatekeeper=self.gatekeeper, loop=self.loop)
+        self.engine = Engine(self.adapter, gatekeeper=self.gatekeeper, loop=self.loop, executions=executions)
         self.session = Session()
         self.desk = Session()
 

@@ -15,7 +15,7 @@ from starlette.routing import Match, Route
 from headgate.console.console import Console
 from headgate.console.doors import HEADERS, Door, Doors, Threshold, Visit, refused
 from headgate.console.oauth import CALLBACK, OAuthError, SignInWithOAuth
-from headgate.console.pages import agents, approvals, audit, challenges, live, operations, overview
+from headgate.console.pages import agents, approvals, audit, challenges, executions, live, operations, overview
 from headgate.console.rendering import rendered
 from headgate.console.signing_in import SESSION_SECONDS, sign_in, sign_out, start
 from headgate.store.interface import StoreError
@@ -32,7 +32,7 @@ _LOG: Final = logging.getLogger("headgate")
 
 def doors_of(console: Console) -> list[Door]:
     """All routes for somebody who has signed in."""
-    parts = (overview, approvals, challenges, agents, audit, operations, live)
+    parts = (overview, approvals, challenges, agents, executions, audit, operations, live)
     return [door for part in parts for door in part.doors(console)]
 
 

@@ -14,6 +14,7 @@ from headgate.console.doors import Visit
 from headgate.console.metrics import CONSOLE_CLIENT, Metrics
 from headgate.console.rendering import rendered
 from headgate.engine.pipeline import Engine
+from headgate.executions.persons import unfinished
 from headgate.safety.approvals import waiting
 from headgate.safety.clock import Clock
 from headgate.safety.loop.agents import AGENT, BLOCKED
@@ -44,10 +45,11 @@ class Console:
     async def page(self, visit: Visit, template: str, *, status: int = 200, **values: object) -> Response:
         """A whole page, as somebody who has signed in sees it."""
         now = self.clock()
-        counts = {
+        counts: dict[str, object] = {
             "approvals": len(await waiting(self.store, now)),
             "codes": len(await challenges(self.store, now)),
             "blocked": len(await self.store.list(AGENT, owner=BLOCKED)),
+            "executions": await unfinished(self.store),
         }
         return rendered(
             template,

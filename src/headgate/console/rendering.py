@@ -9,12 +9,15 @@ from headgate.console.words import (
     ago,
     caller_shown,
     json_shown,
+    lasting,
+    progress_shown,
     shown,
     stamp,
     subject,
     visible_lines,
     whole_json,
 )
+from headgate.executions.values import percentage, read_error
 from headgate.safety.searching import actor
 
 __all__ = ["rendered"]
@@ -30,7 +33,11 @@ _TEMPLATES.filters.update(
     ago=ago,
     actor=actor,
     caller=caller_shown,
+    error=read_error,
     json=json_shown,
+    lasting=lasting,
+    percentage=percentage,
+    progress=progress_shown,
     stamp=stamp,
     subject=subject,
     visible=shown,

@@ -4,16 +4,20 @@ import json
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from headgate.executions.values import percentage
 from headgate.protocol.times import span
 from headgate.protocol.visible import visible
 from headgate.safety import searching
 from headgate.store.audit import Entry
+from headgate.store.executions import Progress
 
 __all__ = [
     "ago",
     "caller_shown",
     "draft_json",
     "json_shown",
+    "lasting",
+    "progress_shown",
     "shown",
     "stamp",
     "subject",
@@ -36,6 +40,19 @@ def ago(at: object, now: float) -> str:
     if not isinstance(at, int | float) or not _EARLIEST <= at <= _LATEST:
         return shown(at)
     return f"{span(now - at)} ago" if at <= now else f"in {span(at - now)}"
+
+
+def lasting(seconds: float) -> str:
+    """How long something took."""
+    return span(seconds) if seconds >= 1 else "less than 1 s"
+
+
+def progress_shown(progress: Progress) -> str:
+    """How far something is, in numbers; nothing if it has not said so."""
+    done = percentage(progress)
+    if done is not None:
+        return f"{done:g} %"
+    return "" if progress.current is None else f"{progress.current:,.10g} done"
 
 
 def stamp(at: object) -> str:

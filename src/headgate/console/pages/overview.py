@@ -11,6 +11,7 @@ from headgate.console.charts import Series, bars, lines
 from headgate.console.console import Console
 from headgate.console.doors import Door, Visit
 from headgate.console.metrics import Metrics, percentile
+from headgate.executions.persons import executions
 from headgate.safety.approvals import waiting
 from headgate.safety.loop.persons import agents, challenges
 from headgate.safety.searching import Search, last_rows
@@ -18,6 +19,7 @@ from headgate.safety.searching import Search, last_rows
 __all__ = ["doors"]
 
 _ROWS: Final = 12
+_EXECUTIONS: Final = 6
 
 
 def doors(console: Console) -> list[Door]:
@@ -32,6 +34,7 @@ def doors(console: Console) -> list[Door]:
             grants=await waiting(console.store, now),
             challenges=await challenges(console.store, now),
             agents=[agent for agent in known if agent.execution or agent.block],
+            executions=await executions(console.store, console.clock, live=True, first=_EXECUTIONS, brief=True),
             rows=(await last_rows(console.store, Search().matches(now), _ROWS)).rows[::-1],
             charts=_charts(console.metrics) if console.metrics else [],
             metrics=console.metrics,

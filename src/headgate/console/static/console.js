@@ -30,8 +30,9 @@ function replace(part, fresh) {
   (again?.querySelector("summary") ?? again)?.focus({ preventScroll: true });
 }
 
+// What waits for somebody, or needs them; what only runs is not told aloud.
 function waiting(nav) {
-  const counted = [...nav.querySelectorAll("a:has(.count)")].map((one) => one.textContent.trim());
+  const counted = [...nav.querySelectorAll("a:has(.count:not(.busy))")].map((one) => one.textContent.trim());
   return counted.length ? `${counted.join(", ")}.` : "Nothing waits any more.";
 }
 
@@ -44,7 +45,7 @@ async function refresh() {
   for (const part of document.querySelectorAll("[data-live]")) {
     const fresh = page.getElementById(part.id);
     if (!fresh || fresh.innerHTML === part.innerHTML) continue;
-    if (part.localName === "nav" && fresh.textContent !== part.textContent) say(waiting(fresh));
+    if (part.localName === "nav" && waiting(fresh) !== waiting(part)) say(waiting(fresh));
     replace(part, fresh);
   }
   // What can no longer be decided is not offered any more, unless somebody is in the middle of it.
@@ -79,6 +80,7 @@ function listen() {
   if (document.hidden) return;
   news = new EventSource("/live");
   news.addEventListener("changed", ask);
+  news.addEventListener("moved", () => { if (document.querySelector("main progress")) ask(); });
   news.addEventListener("open", () => { if (document.getElementById("news").textContent.startsWith("The server")) say(""); });
   news.addEventListener("error", ask);
 }
