@@ -9,6 +9,7 @@ import orjson
 from cyclopts import Parameter
 
 from headgate.cli.exits import FAILED, OK
+from headgate.cli.following import Place, carried_on, show_result, tell_warnings
 from headgate.cli.guards import Guarding
 from headgate.cli.output import complain, guarded, print_json, told
 from headgate.cli.questions import agrees
@@ -39,6 +40,9 @@ def call(
     json: Annotated[
         bool, Parameter(help="Print the whole envelope on one line.", negative=(), show_default=False)
     ] = False,
+    wait: Annotated[
+        bool, Parameter(help="Wait for the end of long work, and print its result.", negative=(), show_default=False)
+    ] = False,
     yes: Annotated[
         bool, Parameter(help="Confirm without asking, if it must be confirmed.", negative=(), show_default=False)
     ] = False,
@@ -46,6 +50,9 @@ def call(
     guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
 ) -> int:
     """Call one operation of an adapter or a running server. What must be confirmed is asked on a terminal.
+
+    Long work answers with its state, and --wait follows it with a bar. What runs in this very process is always waited
+    for. Ctrl-C leaves what a server or a worker does as it is.
 
     Exit code 0: it worked; 1: the operation answered with an error; 2: wrong usage; 3: no such source or server.
     """
@@ -64,7 +71,9 @@ def call(
                     return FAILED
                 if agreed:
                     answer = await _confirmed(target, operation, request, answer)
-        return _show(answer, whole=json)
+            place = Place(source, guarding.state)
+            answer, is_result = await carried_on(target, operation, answer, place, waits=wait)
+        return show_result(answer, whole=json) if is_result else _show(answer, whole=json)
 
     with told(notes=False):
         return guarded(work)
@@ -139,8 +148,7 @@ def _show(answer: Envelope, *, whole: bool) -> int:
     if whole:
         print_json(answer, compact=True)
         return OK if succeeded else FAILED
-    for warning in answer.get("warnings", ()):
-        complain(f"warning: {warning.get('message')}")
+    tell_warnings(answer)
     if succeeded:
         print_json(answer.get("data"), compact=False)
         return OK

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import orjson
 
-from headgate.adapter.context import Session
+from headgate.adapter.context import Progress, Session
 from headgate.engine.pipeline import Engine
 
 __all__ = ["Envelope", "Target", "TargetError", "connect", "local", "only"]
@@ -31,8 +31,12 @@ class TargetError(Exception):
 class Target(Protocol):
     """Takes a request, gives the envelope of its answer."""
 
-    async def call(self, operation: str, params: Mapping[str, object]) -> Envelope:
-        """Call one operation, whatever endpoint it belongs to."""
+    async def call(self, operation: str, params: Mapping[str, object], progress: Progress | None = None) -> Envelope:
+        """Call one operation, whatever endpoint it belongs to, and hear how far it is."""
+        ...
+
+    async def works_on(self, execution_id: str) -> bool:
+        """Whether the work of an execution is done in this process, and so ends with it."""
         ...
 
 
@@ -42,10 +46,18 @@ class _Local:
     session: Session = field(default_factory=lambda: Session(lasting=False))
     """One that the next program goes on with: what it was asked to confirm here, it may confirm there."""
 
-    async def call(self, operation: str, params: Mapping[str, object]) -> Envelope:
-        reply = await self.engine.call({"operation": operation, "params": dict(params)}, session=self.session)
+    async def call(self, operation: str, params: Mapping[str, object], progress: Progress | None = None) -> Envelope:
+        request = {"operation": operation, "params": dict(params)}
+        reply = await self.engine.call(request, session=self.session, progress=progress)
         envelope: Envelope = orjson.loads(reply.text)
         return envelope
+
+    async def works_on(self, execution_id: str) -> bool:
+        executions = self.engine.executions
+        if executions is None:
+            return False
+        found = await executions.ledger.find(execution_id)
+        return found is not None and found.worker == executions.host.id
 
 
 def local(engine: Engine) -> Target:
@@ -61,9 +73,12 @@ class _Remote:
         self._tools = tools
         self._tool_of: dict[str, str] = {}
 
-    async def call(self, operation: str, params: Mapping[str, object]) -> Envelope:
+    async def call(self, operation: str, params: Mapping[str, object], progress: Progress | None = None) -> Envelope:
         tool = await self._tool(operation)
-        return await self._ask(tool, {"operation": operation, "params": dict(params)})
+        return await self._ask(tool, {"operation": operation, "params": dict(params)}, progress)
+
+    async def works_on(self, execution_id: str) -> bool:
+        return False
 
     async def _tool(self, operation: str) -> str:
         if _INTROSPECT not in self._tool_of:
@@ -84,8 +99,8 @@ class _Remote:
                 return tool
         raise TargetError("None of the server's tools answers 'introspect'.")
 
-    async def _ask(self, tool: str, arguments: Mapping[str, object]) -> Envelope:
-        result = await self._client.call_tool(tool, dict(arguments))
+    async def _ask(self, tool: str, arguments: Mapping[str, object], progress: Progress | None = None) -> Envelope:
+        result = await self._client.call_tool(tool, dict(arguments), progress_callback=progress)
         try:
             envelope = orjson.loads(result.content[0].text)
         except (orjson.JSONDecodeError, IndexError, AttributeError):
