@@ -1,29 +1,27 @@
 """The binding to MCP: tools out of families, one engine behind them, both protocol eras."""
 
 import importlib.util
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import anyio
 import mcp_types as types
 import orjson
-from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
+from mcp.server import CacheHint, NotificationOptions, Server
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
 from starlette.applications import Starlette
 from starlette.requests import Request
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.context import ANONYMOUS, Caller, Session
+from headgate.adapter.context import Session
 from headgate.engine.gating import place_of
 from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
@@ -41,34 +39,27 @@ from headgate.server.asking import (
     declined,
     input_required,
 )
+from headgate.server.calls import arguments_of, plain_call, with_any_arguments
+from headgate.server.contexts import Context, caller_of, is_legacy
 from headgate.server.descriptions import ToolCard, input_schema, tool_cards
 from headgate.server.edge import Edge
 from headgate.server.jsonrpc import tool_result
 from headgate.server.messages import max_message_size
 from headgate.server.sessions import Sessions
 from headgate.server.settings import Settings
+from headgate.server.tasks import TASKS, Tasks
 from headgate.server.work import Work
-from headgate.store.interface import Store
+from headgate.store.interface import Store, StoreError
 
 __all__ = ["EXTENSION", "McpServer", "mcp_server"]
 
 EXTENSION: Final = "headgate/mcp-aql"
 """The name under which the server declares that it speaks MCP-AQL."""
 
+_GRACE_SECONDS: Final = 10.0
+"""How long an application that ends waits for long work."""
 _NEWS_SECONDS: Final = 5.0
 """How long a client that does not read may hold up news for the others."""
-
-_PLAIN_PARAMS: Final = frozenset({"name", "arguments", "_meta"})
-_PLAIN_META: Final = frozenset(
-    {
-        "progress_token",
-        types.PROTOCOL_VERSION_META_KEY,
-        types.CLIENT_INFO_META_KEY,
-        types.CLIENT_CAPABILITIES_META_KEY,
-    }
-)
-
-Context = ServerRequestContext[Session, Request]
 
 
 def mcp_server(adapter: Adapter, **settings: Any) -> "McpServer":
@@ -89,6 +80,10 @@ class McpServer(Server[Session]):
         self._listening: dict[str, ServerSession] = {}
         self._proves_sessions = True
         self._executions: list[Executions] = []
+        self._openings = 0
+        self._tasks = Tasks(
+            executions=lambda: self.engine.executions, ask=self._perform, shown=self._complete, news=self._news
+        )
         super().__init__(
             adapter.name,
             version=adapter.version,
@@ -98,9 +93,10 @@ class McpServer(Server[Session]):
             lifespan=self._connection,
             get_tool_input_schema=lambda _name: None,
             on_list_tools=self._list_tools,
-            on_subscriptions_listen=self._news,
+            on_subscriptions_listen=self._tasks.listen,
         )
         self.add_request_handler("tools/call", types.CallToolRequestParams, self._call_tool)
+        self._tasks.register(self)
         self.extensions[EXTENSION] = {"version": PROTOCOL_VERSION}
         self._telemetry = importlib.util.find_spec("opentelemetry.sdk") is not None
         if not self._telemetry:
@@ -113,6 +109,8 @@ class McpServer(Server[Session]):
         self.engine: Engine = self.settings.engine(adapter, self.store, known)
         if known is None and self.engine.executions is not None:
             self._executions.append(self.engine.executions)
+        if self._executions:
+            self.extensions[TASKS] = {}
         exposure = self.engine.options.exposure
         cards = tool_cards(self.engine.introspector.operations, exposure, self.settings.index_tokens)
         self._families: Mapping[str, str | None] = {card.name: card.family for card in cards}
@@ -131,6 +129,9 @@ class McpServer(Server[Session]):
     async def replace(self, adapter: Adapter) -> None:
         """Serve another version of the adapter from the next call on, and tell every client that listens."""
         self._take(adapter)
+        if self._openings:
+            with suppress(StoreError):  # the first execution tries again
+                await self._open_all()
         await self._bus.publish(ToolsListChanged())
         with anyio.move_on_after(_NEWS_SECONDS):
             async with anyio.create_task_group() as tasks:
@@ -147,16 +148,29 @@ class McpServer(Server[Session]):
 
     async def tidy(self) -> None:
         """Revoke what sessions that are over have left, and throw away what has expired."""
+        self.sessions.end_idle()
         if self.engine.gatekeeper is not None:
             await self.engine.gatekeeper.tidy()
 
     async def open(self) -> None:
-        """Take up long work that was left by processes that are gone."""
+        """Take up long work that was left by processes that are gone. Whoever opens a server closes it again."""
+        await self._open_all()
+        self._openings += 1
+
+    async def _open_all(self) -> None:
         for executions in self._executions:
             await executions.open()
 
     async def close(self, grace_seconds: float = 0.0) -> None:
-        """Let long work that runs here finish for so long, then interrupt it."""
+        """End all sessions, and let long work that runs here finish for so long; then interrupt it.
+
+        Nothing of this happens as long as somebody else has the server open.
+        """
+        self._openings -= 1
+        if self._openings > 0:
+            return
+        self._openings = 0
+        self.sessions.end_all()
         for executions in self._executions:
             await executions.close(grace_seconds)
 
@@ -165,12 +179,29 @@ class McpServer(Server[Session]):
         return await self._work.finish(seconds)
 
     def streamable_http_app(self, **options: Any) -> Starlette:
-        """The SDK's application, in which what belongs to a session also ends with it."""
+        """The SDK's application, in which what belongs to a session also ends with it.
+
+        It opens the server when it starts and closes it when it ends; mounted in another application, with
+        ``session_manager.run()`` as its lifespan.
+        """
         size = max_message_size(self.settings.limits)
         app = super().streamable_http_app(**{"max_request_body_size": size, **options})
+        manager = self.session_manager
+        manager.run = partial(self._opened, manager.run)  # type: ignore[method-assign]
         self._proves_sessions = not options.get("stateless_http")
         app.add_middleware(Edge, work=self._work, end_session=self.end_session)
         return app
+
+    @asynccontextmanager
+    async def _opened(self, run: Callable[[], AbstractAsyncContextManager[None]]) -> AsyncIterator[None]:
+        """The time for which an application over HTTP runs: long work is taken up before it, and ended after it."""
+        await self.open()
+        try:
+            async with run():
+                yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.close(_GRACE_SECONDS)
 
     @asynccontextmanager
     async def _connection(self, _server: Server[Session]) -> AsyncIterator[Session]:
@@ -197,7 +228,7 @@ class McpServer(Server[Session]):
             known = list(self._families)
             near = did_you_mean(nearest(params.name, known, 1)) or f". There is {', '.join(known)}."
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool{near}")
-        arguments = _arguments(params)
+        arguments = arguments_of(params)
         if params.request_state is None:
             return await self._ask(ctx, params.name, arguments)
         was_opened, again = after_page(params.request_state, arguments)
@@ -211,16 +242,16 @@ class McpServer(Server[Session]):
         if ctx.method != "tools/call":
             self._remember_legacy(ctx)
             return await call_next(ctx)
-        call = _plain_call(ctx)
+        call = plain_call(ctx)
         if call is None or call.tool not in self._families or self.middleware[-1] != self._prepare:
-            return await call_next(_with_any_arguments(ctx))
+            return await call_next(with_any_arguments(ctx))
         return await self._ask(ctx, call.tool, call.arguments)
 
     async def _ask(self, ctx: Context, tool: str, arguments: object, *, opens: bool = True) -> dict[str, Any]:
         """Answer a call; if it waits for a confirmation and the host can ask its user, have it asked first."""
         if self._telemetry and isinstance(arguments, dict):
             trace.get_current_span().set_attribute("headgate.operation", str(arguments.get("operation")))
-        legacy = _is_legacy(ctx)
+        legacy = is_legacy(ctx)
         asks = self.settings.policy.confirmation.elicit and can_be_asked(ctx, legacy=legacy)
         reply = await self._call(ctx, tool, arguments, asks_user=asks)
         page = self._page(ctx, arguments, reply, legacy=legacy) if opens and reply.waits_for else None
@@ -267,15 +298,25 @@ class McpServer(Server[Session]):
             return await self.engine.call(
                 arguments,
                 endpoint=self._families[tool],
-                caller=_caller(ctx),
+                caller=caller_of(ctx),
                 session=self._session(ctx),
                 progress=partial(_report, ctx),
                 asks_user=asks_user,
             )
 
+    async def _perform(self, ctx: Context, operation: str, params: Mapping[str, object]) -> Reply:
+        """Call an operation in answer to a request that is no tool call."""
+        arguments = {"operation": operation, "params": dict(params)}
+        with self._work:
+            return await self.engine.call(arguments, caller=caller_of(ctx), session=self._session(ctx))
+
     def _result(self, ctx: Context, reply: Reply) -> dict[str, Any]:
+        task = self._tasks.created(ctx, reply)
+        return self._complete(ctx, reply) if task is None else {**task, "_meta": self._stamp()}
+
+    def _complete(self, ctx: Context, reply: Reply) -> dict[str, Any]:
         result = _result(reply, self._session(ctx), self.settings.structured_content)
-        if not _is_legacy(ctx):
+        if not is_legacy(ctx):
             result["resultType"] = "complete"
             result["_meta"] = {**result.get("_meta", {}), **self._stamp()}
         return result
@@ -286,19 +327,19 @@ class McpServer(Server[Session]):
     def _session(self, ctx: Context) -> Session:
         if ctx.request is None:
             return ctx.lifespan_context
-        own = not (self._proves_sessions and _is_legacy(ctx))
+        own = not (self._proves_sessions and is_legacy(ctx))
         return self.sessions.get(self._session_key(ctx, ctx.request), is_callers_own=own)
 
     def _session_key(self, ctx: Context, request: Request) -> str | None:
         """What identifies the session over HTTP; a header that the transport has not checked does not count."""
-        if self._proves_sessions and _is_legacy(ctx):
+        if self._proves_sessions and is_legacy(ctx):
             return request.headers.get("mcp-session-id")
         token = get_access_token()
         return f"principal:{(token.client_id, token.subject)!r}" if token else None
 
     def _remember_legacy(self, ctx: Context) -> None:
         """Keep the latest way back to each legacy client, for news of changed tools outside any request."""
-        if _is_legacy(ctx) and (ctx.request is None or self._session_key(ctx, ctx.request)):
+        if is_legacy(ctx) and (ctx.request is None or self._session_key(ctx, ctx.request)):
             self._listening[self._session(ctx).id] = ctx.session
 
     def create_initialization_options(
@@ -310,66 +351,9 @@ class McpServer(Server[Session]):
         """Declare changing tools and the extension to legacy clients on every transport."""
         return super().create_initialization_options(
             notification_options or NotificationOptions(tools_changed=True),
-            experimental_capabilities or dict(self.extensions),
+            experimental_capabilities or {EXTENSION: self.extensions[EXTENSION]},
             extensions,
         )
-
-
-class _PlainCall(NamedTuple):
-    tool: str
-    arguments: dict[str, Any]
-
-
-def _plain_call(ctx: Context) -> _PlainCall | None:
-    """A call in which nothing is left for MCP's models to check: a sixth of its time in process.
-
-    The transport has read who the client is, and the engine will read the arguments.
-    """
-    params, meta = ctx.params or {}, ctx.meta or {}
-    tool, arguments = params.get("name"), params.get("arguments")
-    is_read = ctx.session.client_params is not None and (ctx.meta is not None or "_meta" not in params)
-    is_known = params.keys() <= _PLAIN_PARAMS and meta.keys() <= _PLAIN_META
-    if is_read and is_known and isinstance(tool, str) and isinstance(arguments, dict):
-        return _PlainCall(tool, arguments)
-    return None
-
-
-class _NoObject:
-    """Arguments that are no object, on their way through MCP's own checks to the engine, which names the mistake."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-
-def _with_any_arguments(ctx: Context) -> Context:
-    arguments = ctx.params.get("arguments") if ctx.params else None
-    if arguments is None or isinstance(arguments, dict):
-        return ctx
-    return replace(ctx, params={**(ctx.params or {}), "arguments": {"": _NoObject(arguments)}})
-
-
-def _arguments(params: types.CallToolRequestParams) -> object:
-    arguments = params.arguments or {}
-    carried = arguments.get("")
-    return carried.value if isinstance(carried, _NoObject) else arguments
-
-
-def _is_legacy(ctx: Context) -> bool:
-    return ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS
-
-
-def _caller(ctx: Context) -> Caller:
-    token = get_access_token() if ctx.request is not None else None
-    label = _label(ctx)
-    if token is None:
-        return Caller(label=label) if label else ANONYMOUS
-    return Caller(token.subject, token.client_id, frozenset(token.scopes), label)
-
-
-def _label(ctx: Context) -> str | None:
-    """The client's own name for itself."""
-    params = ctx.session.client_params
-    return params.client_info.name if params else None
 
 
 async def _report(ctx: Context, current: float, total: float | None, message: str | None) -> None:

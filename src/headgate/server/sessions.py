@@ -35,11 +35,10 @@ class Sessions:
         """The session of this key, a new one if there is none; without a key, one that only this request knows."""
         if key is None:
             return Session(lasting=False)
-        now = self._clock()
-        self._end_idle(now)
+        self.end_idle()
         found = self._alive.pop(key, None)
         session = found[0] if found else Session(is_callers_own=is_callers_own)
-        self._alive[key] = session, now  # put last: the dictionary stays in the order of use
+        self._alive[key] = session, self._clock()  # put last: the dictionary stays in the order of use
         return session
 
     def end(self, key: str) -> None:
@@ -57,8 +56,9 @@ class Sessions:
         for key in list(self._alive):
             self.end(key)
 
-    def _end_idle(self, now: float) -> None:
-        """The oldest stand first, so this stops at the first that is still in use."""
+    def end_idle(self) -> None:
+        """End those that nobody has used for long: the oldest stand first, so it stops with one that is in use."""
+        now = self._clock()
         for key, (_, used) in list(self._alive.items()):
             if now - used < self._idle_seconds:
                 return
