@@ -1,0 +1,292 @@
+"""Servers and workers on one PostgreSQL that are killed at random, a database that goes away, and work that goes on."""
+
+import asyncio
+import json
+import random
+import time
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from headgate.executions.queueing import prepare_queue
+from headgate.protocol.lifecycle import State
+from headgate.store.opening import open_store
+from tests.executions_processes.callers import Callers, Envelope, eventually
+from tests.executions_processes.durable import Durable
+from tests.executions_processes.examining import Examined, Found, examine, keep_history, left_over
+from tests.executions_processes.orders import Order, order_of
+from tests.executions_processes.programs import Kind, Life, Program, server, worker
+from tests.executions_processes.workshop import result_of
+from tests.server.processes import PATIENCE
+
+__all__ = ["Chaos", "Size"]
+
+_EXECUTE = "mcp_aql_execute"
+_TERMINAL = frozenset({"completed", "failed", "cancelled"})
+_LONGEST_AWAY = 1.0
+_DATABASE_AWAY = 1.5
+_AT_ONCE = 16
+_DISTURBED = 0.9
+"""Which part of the work is started while programs are killed; the rest goes on in peace."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """How much of everything there is."""
+
+    servers: int = 4
+    workers: int = 4
+    executions: int = 2000
+    agents: int = 40
+    """How many callers there are, each of whom follows one execution at a time."""
+    kills: int = 60
+    restarts: tuple[Literal["immediate", "fast"], ...] = ("immediate", "fast")
+    """How the database is taken away for a while, each time."""
+
+
+@dataclass
+class Chaos:
+    """One run of it, from start to end, and what it has shown."""
+
+    database: Durable
+    folder: Path
+    size: Size
+    seed: int
+    kills: Counter[Kind] = field(default_factory=Counter)
+    confirmed: set[str] = field(default_factory=set)
+    """The executions whose start was answered."""
+    unanswered: int = 0
+    """How many starts were not."""
+    retried: Counter[str] = field(default_factory=Counter)
+    """How often somebody asked to begin an execution anew."""
+    cancels: set[str] = field(default_factory=set)
+    """The executions that somebody asked to cancel."""
+    fetched: int = 0
+    """How many results were read, and are right."""
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._chance = random.Random(self.seed)  # noqa: S311  (nothing is secret here)
+        self._traces = self.folder / "traces"
+        self._traces.mkdir()
+        url = self.database.url
+        self._servers = [server(f"server-{n}", url, self._traces, self._pause) for n in range(self.size.servers)]
+        self._workers = [worker(f"worker-{n}", url, self._traces, self._pause) for n in range(self.size.workers)]
+        self._orders = deque(order_of(number, self._chance) for number in range(self.size.executions))
+        self._progress = asyncio.Event()
+        self._examined: Examined | None = None
+
+    @property
+    def programs(self) -> list[Program]:
+        """Everything that may be killed."""
+        return [*self._servers, *self._workers]
+
+    @property
+    def lives(self) -> list[Life]:
+        """All processes of all of them."""
+        return [life for program in self.programs for life in program.lives]
+
+    @property
+    def examined(self) -> Examined:
+        """What was left behind."""
+        assert self._examined is not None
+        return self._examined
+
+    def _pause(self) -> float:
+        return self._chance.uniform(0, _LONGEST_AWAY)
+
+    async def run(self) -> None:
+        """All of it; an AssertionError where something is not as it must be."""
+        began = time.perf_counter()
+        await self._prepare()
+        async with self._running(), Callers.of(self._servers, self._chance) as callers:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._disturb())
+                for _ in range(self.size.agents):
+                    tasks.create_task(self._work(callers))
+            await self._until_all_is_over()
+            self._examined = await asyncio.to_thread(examine, self.database.url, self._traces, self.lives)
+            await self._fetch_all(callers)
+            await self._stop()
+        self.examined.check()
+        self._compare()
+        self.seconds = time.perf_counter() - began
+
+    async def _prepare(self) -> None:
+        store = open_store(self.database.url)
+        try:
+            await prepare_queue(store)
+        finally:
+            await store.close()
+        await asyncio.to_thread(keep_history, self.database.url)
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[None]:
+        for program in self.programs:
+            program.begin()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                for program in self.programs:
+                    await program.is_up.wait()
+            yield
+        finally:
+            await asyncio.gather(*(program.abandon() for program in self.programs))
+
+    # those who have work done
+
+    async def _work(self, callers: Callers) -> None:
+        while self._orders:
+            order = self._orders.popleft()
+            execution_id = await self._start(callers, order)
+            if order.cancels_after is not None:
+                await self._cancel(callers, execution_id, order.cancels_after)
+            status = await self._follow(callers, execution_id)
+            if status == "failed" and order.retries:
+                await self._retry(callers, execution_id)
+                await self._follow(callers, execution_id)
+
+    async def _start(self, callers: Callers, order: Order) -> str:
+        """Start the work of an order. One whose answer was lost may have been kept: it is started once more."""
+        while (answer := await callers.ask(order.operation, tool=_EXECUTE, **order.params)) is None:
+            self.unanswered += 1
+        assert answer["success"], answer
+        execution_id = str(answer["data"]["execution_id"])
+        self.confirmed.add(execution_id)
+        self._progress.set()
+        return execution_id
+
+    async def _cancel(self, callers: Callers, execution_id: str, after: float) -> None:
+        await asyncio.sleep(after)  # any moment will do: nothing waits for it
+        self.cancels.add(execution_id)
+        _expect(await callers.surely("cancel_execution", tool=_EXECUTE, execution_id=execution_id))
+
+    async def _retry(self, callers: Callers, execution_id: str) -> None:
+        self.retried[execution_id] += 1
+        _expect(await callers.surely("retry_execution", tool=_EXECUTE, execution_id=execution_id))
+
+    async def _follow(self, callers: Callers, execution_id: str) -> str:
+        async with asyncio.timeout(2 * PATIENCE):
+            while True:
+                answer = await callers.surely("get_execution", execution_id=execution_id, wait_seconds=10)
+                assert answer["success"], answer
+                if answer["data"]["status"] in _TERMINAL:
+                    return str(answer["data"]["status"])
+
+    # what happens to them
+
+    async def _disturb(self) -> None:
+        """Kill programs while the work goes on, and take the database away in between."""
+        size = self.size
+        restarts = {size.kills * (n + 1) // (len(size.restarts) + 1): mode for n, mode in enumerate(size.restarts)}
+        for number in range(size.kills):
+            await self._until_started(int(size.executions * _DISTURBED * (number + 1) / (size.kills + 1)))
+            if number in restarts:
+                await self._take_away(restarts[number])
+            await self._kill()
+
+    async def _until_started(self, number: int) -> None:
+        while len(self.confirmed) < number:
+            self._progress.clear()
+            await self._progress.wait()
+
+    async def _take_away(self, mode: Literal["immediate", "fast"]) -> None:
+        await asyncio.to_thread(self.database.stop, mode)
+        await asyncio.sleep(_DATABASE_AWAY)
+        await asyncio.to_thread(self.database.start)
+
+    async def _kill(self) -> None:
+        program = self._chance.choice(self.programs)
+        await eventually(program.kill)  # it may be on its way back from the kill before
+        self.kills[program.kind] += 1
+
+    # what has come of it
+
+    async def _until_all_is_over(self) -> None:
+        await eventually(lambda: not left_over(self.database.url))
+
+    async def _fetch_all(self, callers: Callers) -> None:
+        """Every result, through whichever server: each is what its parameters say."""
+        completed = deque(self.examined.ended(State.COMPLETED))
+
+        async def fetch() -> None:
+            while completed:
+                await self._fetch(callers, completed.popleft())
+
+        await asyncio.gather(*(fetch() for _ in range(_AT_ONCE)))
+
+    async def _fetch(self, callers: Callers, one: Found) -> None:
+        wanted = result_of(one.params["number"], one.params.get("size", 1), one.params.get("form", "list"))
+        assert await _result(callers, one.id) == wanted, one
+        self.fetched += 1
+
+    async def _stop(self) -> None:
+        codes = await asyncio.gather(*(program.stop() for program in self.programs))
+        assert not any(codes), [program.said for program in self.programs if program.unwanted]
+
+    def _compare(self) -> None:
+        """What callers were told is what is in the store, and nothing was done that they did not want."""
+        known = {one.id for one in self.examined.executions}
+        assert self.confirmed <= known, "a confirmed start was lost"
+        assert len(known - self.confirmed) <= self.unanswered, "something was started that nobody wanted"
+        assert {one.id for one in self.examined.ended(State.CANCELLED)} <= self.cancels
+        assert self.examined.begun_anew <= self.retried
+        assert self.fetched == len(self.examined.ended(State.COMPLETED))
+
+    def __str__(self) -> str:
+        examined = self.examined
+        failed = Counter(one.code for one in examined.ended(State.FAILED))
+        resumed, never_begun = examined.resumed()
+        rows: Iterable[tuple[str, object]] = (
+            ("servers, workers, callers", f"{self.size.servers}, {self.size.workers}, {self.size.agents}"),
+            ("starts sent", len(self.confirmed) + self.unanswered),
+            ("  confirmed", len(self.confirmed)),
+            ("  unconfirmed", self.unanswered),
+            ("executions in the store", len(examined.executions)),
+            ("  of unconfirmed starts", len(examined.executions) - len(self.confirmed)),
+            ("completed, result fetched and right", self.fetched),
+            ("failed", sum(failed.values())),
+            *((f"  {code}", number) for code, number in sorted(failed.items())),
+            ("cancelled", len(examined.ended(State.CANCELLED))),
+            ("changes of a state, all legal", sum(map(len, examined.history.values()))),
+            ("attempts begun, by their own traces", sum(one.word == "began" for one in examined.traces)),
+            ("resumed after a kill", resumed),
+            ("given back since never begun", never_begun),
+            ("begun anew by a caller after a failure", examined.begun_anew.total()),
+            *((f"most at once of {name}", number) for name, number in examined.most_at_once.items()),
+            ("kill -9 of workers", self.kills["worker"]),
+            ("kill -9 of servers", self.kills["server"]),
+            ("database restarts", ", ".join(self.size.restarts)),
+            ("ends of programs that were not killed", sum(len(program.unwanted) for program in self.programs)),
+            ("seconds", round(self.seconds)),
+        )
+        return "\n".join(f"{name:<44}{value:>18}" for name, value in rows)
+
+
+def _expect(answer: Envelope) -> None:
+    """Done, or refused because the execution has got elsewhere meanwhile."""
+    assert answer["success"] or answer["error"]["code"] == "CONFLICT_EXECUTION_STATE", answer
+
+
+async def _result(callers: Callers, execution_id: str) -> Any:
+    """A whole result: a list or a text out of its pages, or what came at once."""
+    pages: list[Any] = []
+    after: str | None = None
+    while True:
+        answer = await callers.surely("get_execution_result", execution_id=execution_id, first=1000, after=after)
+        assert answer["success"], answer
+        data = answer["data"]
+        pages.append(data["result"])
+        if "page" not in data:
+            return data["result"]
+        after = data["page"].get("after")
+        if after is None:
+            return _joined(pages, is_text=data["page"]["of"] == "text")
+
+
+def _joined(pages: list[Any], *, is_text: bool) -> Any:
+    if is_text:
+        return json.loads("".join(pages))
+    return [item for page in pages for item in page]

@@ -1,0 +1,137 @@
+"""Programs that are kept running: whenever one ends, however it does, it is started again after a moment."""
+
+import asyncio
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Literal
+
+from tests.executions_processes.workshop import LIFE, TRACES, WORKSHOP
+from tests.server.processes import HEADGATE, PATIENCE, environment
+
+__all__ = ["Kind", "Life", "Program", "server", "worker"]
+
+Kind = Literal["server", "worker"]
+
+_READY = {
+    "server": re.compile(rb"^  (http://127\.0\.0\.1:\d+/mcp)$"),
+    "worker": re.compile(rb"working on (executions) of"),
+}
+_KEPT_LINES = 200
+
+
+@dataclass
+class Life:
+    """One process of a program, from its start to its end."""
+
+    name: str
+    pid: int
+    killed_at: float | None = None
+    """When it was killed, by the clock of the traces."""
+
+
+@dataclass
+class Program:
+    """A server or a worker, in one life after the other."""
+
+    kind: Kind
+    words: tuple[str, ...]
+    name: str
+    env: Mapping[str, str]
+    pause: Callable[[], float]
+    """How long it stays away before it is started again."""
+    lives: list[Life] = field(default_factory=list)
+    url: str = ""
+    """Where a server listens; nothing while it does not."""
+    said: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
+    """What it has written to its log."""
+    unwanted: list[int] = field(default_factory=list)
+    """The codes with which it has ended by itself, without a kill."""
+
+    def __post_init__(self) -> None:
+        self._numbers = count(1)
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._is_stopping = False
+        self.is_up = asyncio.Event()
+
+    def begin(self) -> None:
+        """Start it, and keep it running."""
+        self._task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        while not self._is_stopping:
+            await self._live()
+            if not self._is_stopping:
+                await asyncio.sleep(self.pause())
+
+    async def _live(self) -> None:
+        name = f"{self.name}.{next(self._numbers)}"
+        process = await asyncio.create_subprocess_exec(
+            *(HEADGATE, *self.words),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment({**self.env, LIFE: name}),
+        )
+        self._process = process
+        life = Life(name, process.pid)
+        self.lives.append(life)
+        assert process.stderr
+        async for line in process.stderr:
+            self.said.append(line.decode(errors="replace").rstrip())
+            ready = _READY[self.kind].search(line.rstrip())
+            if ready:
+                self.url = ready.group(1).decode() if self.kind == "server" else ""
+                self.is_up.set()
+        self.is_up.clear()
+        self.url = ""
+        code = await process.wait()
+        if life.killed_at is None and (code or not self._is_stopping):
+            self.unwanted.append(code)
+
+    def kill(self) -> bool:
+        """End it wherever it is; whether there was anything to end."""
+        process = self._process
+        if process is None or process.returncode is not None or self.lives[-1].killed_at is not None:
+            return False
+        self.lives[-1].killed_at = time.monotonic()
+        self.url = ""
+        with suppress(ProcessLookupError):
+            process.kill()
+        return True
+
+    async def stop(self) -> int:
+        """Ask it to end for good; its exit code."""
+        self._is_stopping = True
+        assert self._process
+        assert self._task
+        if self._process.returncode is None:
+            self._process.terminate()
+        async with asyncio.timeout(PATIENCE):
+            await self._task
+        return self._process.returncode or 0
+
+    async def abandon(self) -> None:
+        """End it at once and for good, whatever state it is in."""
+        self._is_stopping = True
+        self.kill()
+        if self._task is not None:
+            await self._task
+
+
+def server(name: str, state: str, traces: Path, pause: Callable[[], float]) -> Program:
+    """A server on a free port of loopback."""
+    words = ("serve", WORKSHOP, "--http", "127.0.0.1:0", "--state", state)
+    return Program("server", words, name, {TRACES: str(traces)}, pause)
+
+
+def worker(name: str, state: str, traces: Path, pause: Callable[[], float], *, concurrency: int = 6) -> Program:
+    """A worker of the shared queue."""
+    words = ("worker", WORKSHOP, "--state", state, "--concurrency", str(concurrency))
+    return Program("worker", words, name, {TRACES: str(traces)}, pause)
