@@ -5,15 +5,24 @@ Each text below is put wherever somebody can put one, and then every page is loo
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import quote
 
 import httpx2
 import pytest
 
-from headgate import Caller, Danger, DangerLevel, Session
+from headgate import Background, Caller, Danger, DangerLevel, Session
+from headgate.engine.encoding import encode
+from headgate.executions.results import cut
+from headgate.executions.values import About
+from headgate.protocol.errors import ErrorDetail
+from headgate.protocol.results import Notice
 from headgate.safety.approvals import turn_down
+from headgate.safety.asks import identity
+from headgate.store.executions import Progress
 from headgate.store.interface import Store
 from tests.console.desks import PERSON, Browser, Desk, stall
+from tests.executions.books import found, named, running
 from tests.safety.guarding import code_of
 
 pytestmark = pytest.mark.anyio
@@ -111,6 +120,37 @@ async def fill(at: Desk, text: str) -> list[str]:
     ]
 
 
+async def executed(at: Desk, text: str) -> list[str]:
+    """Put a text wherever long work can put one, past everything that checks it; the pages on which it may be."""
+    about = About(
+        caller=Caller(subject=text[:1000], label=text[:1000]),
+        request_id=text[:100],
+        background=Background(retries=1),
+        session_id="",
+        shown={text[:200]: [text, {"a": text}]},
+    )
+    words: dict[str, Any] = {
+        "adapter": text[:1000],
+        "operation": f"execute_{text[:1000]}",
+        "owner": identity(about.caller),
+        "about": about.text(),
+        "worker": text[:100],
+    }
+    await at.ledger.beat(named(text[:100], place=f"{text[:100]} x", pid=7))
+    error = ErrorDetail(text[:1000], text, {text[:1000]: [text]})
+    progress = Progress(1, 3, text)
+    made = [await running(at.ledger, **words) for _ in range(6)]
+    await at.ledger.note([(one.run, progress) for one in made])
+    await at.ledger.again(made[1], error, at.clock() + 60)
+    await at.ledger.fail(await found(at.ledger, made[2]), error)
+    notice = Notice(text[:1000], text)
+    await at.ledger.complete(made[3], cut({text: [text]}, encode, (notice,)))
+    await at.ledger.complete(made[4], cut([text] * 30, encode))
+    await at.ledger.ask_to_stop(made[5].id, identity(about.caller))
+    await at.ledger.stuck(made[5].run)
+    return ["/executions", "/executions?show=unfinished", *(f"/execution?id={one.id}" for one in made)]
+
+
 async def typed(browser: Browser, text: str, challenge: str, approval: str) -> list[httpx2.Response]:
     """Type a text into every form."""
     words = quote(text[:500])
@@ -120,6 +160,10 @@ async def typed(browser: Browser, text: str, challenge: str, approval: str) -> l
         await browser.post("/agent/override", {"name": text[:10_000], "reason": text[:500]}),
         await browser.post("/agent/end", {"name": text[:10_000], "reason": text[:500]}),
         await browser.post("/approvals", {"id": text}),
+        await browser.post("/execution/cancel", {"id": text}),
+        await browser.post("/execution/retry", {"id": text}),
+        await browser.get(f"/execution?id={words}"),
+        await browser.get(f"/executions?show={words}&before={words}"),
         await browser.post(f"/approvals/{approval}/change", {"params": text}),
         await browser.post("/operations/create_label", {**label, "param.count": text}),
         await browser.post("/operations/create_label", {**label, "token": text}),
@@ -142,7 +186,8 @@ async def test_it_has_no_power_on_any_page(store: Store, what: str) -> None:
     at = Desk(store, PERSON, adapter=adapter)
     browser = await at.operator(text[:200])
     warned = await at.asked("delete_word", {"word": text})
-    for path in [*await fill(at, text), f"/approvals/{warned}", "/operations/delete_word"]:
+    long = await executed(at, text)
+    for path in [*await fill(at, text), *long, f"/approvals/{warned}", "/operations/delete_word"]:
         page = await browser.get(path)
         assert page.status_code == 200, path
         assert has_power(page.text) == [], path

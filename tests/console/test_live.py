@@ -1,6 +1,6 @@
 """News for open pages: an event when something has changed, none when nothing has, and an end with the session."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import anyio
@@ -11,10 +11,14 @@ from headgate import Caller, Session
 from headgate.console.doors import Visit
 from headgate.console.pages import live
 from headgate.console.signing_in import find_operator, is_signed_in, sign_out
+from headgate.executions import persons
+from headgate.protocol.lifecycle import State
 from headgate.safety.approvals import approve, turn_down
 from headgate.safety.loop.persons import show_code
+from headgate.store.executions import Progress
 from headgate.store.interface import Store
 from tests.console.desks import Browser, Desk, desk, dumped
+from tests.executions.books import brought, running
 from tests.safety.supervising import HARMLESS
 from tests.server.processes import PATIENCE
 
@@ -38,8 +42,10 @@ async def nothing() -> None:
     """Nothing happens."""
 
 
-async def looks(at: Desk, browser: Browser, monkeypatch: pytest.MonkeyPatch, *actions: Action) -> list[tuple[int, str]]:
-    """At which look there was an event, and what it told; before each look something is done."""
+async def heard(
+    at: Desk, browser: Browser, monkeypatch: pytest.MonkeyPatch, *actions: Action
+) -> list[tuple[int, str, str]]:
+    """At which look there was an event, which, and what it told; before each look something is done."""
     left = list(actions)
     count = 0
 
@@ -52,11 +58,17 @@ async def looks(at: Desk, browser: Browser, monkeypatch: pytest.MonkeyPatch, *ac
         return True
 
     monkeypatch.setattr(live, "is_signed_in", signed_in)
-    found = []
-    async for event in live._news(at.console, await visit_of(at, browser)):
-        assert event.event == "changed"
-        found.append((count, str(event.data)))
-    return found
+    return [
+        (count, str(event.event), str(event.data))
+        async for event in live._news(at.console, await visit_of(at, browser))
+    ]
+
+
+async def looks(at: Desk, browser: Browser, monkeypatch: pytest.MonkeyPatch, *actions: Action) -> list[tuple[int, str]]:
+    """The same where nothing is told but that something has changed."""
+    found = await heard(at, browser, monkeypatch, *actions)
+    assert {event for _, event, _ in found} == {"changed"}
+    return [(look, told) for look, _, told in found]
 
 
 async def test_the_first_event_comes_at_once_and_then_none_while_nothing_changes(
@@ -110,6 +122,7 @@ async def test_a_page_that_asks_for_itself_anew_changes_nothing(monkeypatch: pyt
         browser = await at.operator()
         approval = await at.asked("delete_old", {"before": "2020"})
         paused, challenge = await at.paused(), await at.stopped()
+        execution = await running(at.ledger)
         pages = [
             "/",
             "/approvals",
@@ -119,6 +132,8 @@ async def test_a_page_that_asks_for_itself_anew_changes_nothing(monkeypatch: pyt
             f"/codes/{challenge.id}",
             "/agents",
             "/agent?name=bot",
+            "/executions",
+            f"/execution?id={execution.id}",
             "/audit",
             "/operations",
             "/operations/delete_old",
@@ -209,3 +224,80 @@ async def test_what_time_alone_ends_is_told_one_after_the_other(store: Store, mo
 
     told = await looks(at, browser, monkeypatch, nothing, *[later] * 12)
     assert [look for look, _ in told] == [1, 4, 10], "a challenge ends after 300 seconds, an approval after 900"
+
+
+# executions, which go on without the audit
+
+
+async def events(at: Desk, browser: Browser, monkeypatch: pytest.MonkeyPatch, *actions: Action) -> list[str]:
+    """What was told at each look: that something has changed, that executions have got on, or nothing."""
+    told = {look: event for look, event, _ in await heard(at, browser, monkeypatch, *actions)}
+    return [told.get(look, "") for look in range(1, len(actions) + 1)]
+
+
+async def test_that_an_execution_gets_on_is_told_and_so_is_what_becomes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk() as at:
+        browser = await at.operator()
+        execution = await running(at.ledger)
+
+        def noting(*progress: Any) -> Action:
+            return lambda: at.ledger.note([(execution.run, Progress(*progress))])
+
+        script: Mapping[Action, str] = {
+            nothing: "changed",
+            noting(1, 4, "one"): "moved",
+            noting(1, 4, "two"): "moved",
+            noting(1, 5, "two"): "moved",
+            noting(2, 5, "two"): "moved",
+            noting(2, 5, "two"): "",
+            lambda: running(at.ledger): "changed",
+            noting(3, 5, "two"): "moved",
+            lambda: at.ledger.ask_to_stop(execution.id, "bo"): "changed",
+            lambda: at.ledger.stuck(execution.run): "changed",
+            lambda: at.ledger.cancel(execution): "changed",
+            noting(4, 5, "two"): "",
+        }
+        assert await events(at, browser, monkeypatch, *script) == list(script.values())
+
+
+async def test_what_starts_while_nothing_runs_is_told_soon_even_if_it_has_ended_by_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with desk() as at:
+        browser = await at.operator()
+
+        async def brief() -> None:
+            await brought(at.ledger, State.COMPLETED)
+
+        script = [nothing, brief, nothing, nothing, nothing, lambda: running(at.ledger), nothing, nothing, nothing]
+        told = await events(at, browser, monkeypatch, *script)
+        assert told == ["changed", "", "", "changed", "", "", "changed", "", ""]
+
+
+async def test_what_an_operator_decides_about_an_execution_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk() as at:
+        browser = await at.operator()
+        failed = await brought(at.ledger, State.FAILED)
+
+        async def retry() -> None:
+            assert await persons.retry(at.store, failed.id, "ana", at.clock)
+
+        assert await events(at, browser, monkeypatch, nothing, retry, nothing) == ["changed", "changed", ""]
+
+
+async def test_executions_are_looked_at_less_often_while_none_is_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk() as at:
+        browser = await at.operator()
+        looked = 0
+
+        async def counted(store: Store) -> persons.Signs:
+            nonlocal looked
+            looked += 1
+            return await persons.signs(store)
+
+        monkeypatch.setattr(live, "signs", counted)
+        await heard(at, browser, monkeypatch, *[nothing] * 12)
+        assert looked == 4
+        await running(at.ledger)
+        await heard(at, browser, monkeypatch, *[nothing] * 12)
+        assert looked == 4 + 12
