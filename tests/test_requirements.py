@@ -9,7 +9,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 LEVELS = {"MUST", "SHOULD"}
-CAPABILITIES = {"client", "collections", "conformance", "executions", "gatekeeper", "safety-loop"}
+CAPABILITIES = {"client", "conformance"}
 """What a row may wait for."""
 
 

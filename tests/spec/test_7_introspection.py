@@ -135,6 +135,8 @@ async def test_the_list_has_every_operation_with_name_category_endpoint_and_desc
         *("get_feed", "execute_fault", "execute_sync_fault", "get_session", "update_door", "list_arrivals"),
         *("execute_opening", "get_meeting", "list_gardens", "get_garden", "search_gardens", "count_gardens"),
         *("list_plants", "get_plant", "search_plants", "count_plants", "query_relationships", "introspect"),
+        *("execute_crawl", "execute_tour", "execute_patrol", "get_execution", "list_executions"),
+        *("get_execution_result", "cancel_execution", "retry_execution"),
     }
     for operation in listed:
         assert set(operation) == {"name", "semantic_category", "endpoint", "description"}

@@ -1,4 +1,4 @@
-"""The adapter under test: notes, files and jobs, with every kind of parameter and every way to fail.
+"""The adapter under test: notes, files, jobs and long work, with every kind of parameter and every way to fail.
 
 The suite sees it only through tool calls, often from another process, so whatever a test wants to know about the inside
 (which handlers ran, in which order) is an operation as well. Tests keep apart by using keys of their own.
@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from headgate import (
     Adapter,
+    Background,
     Binary,
     Conflict,
     Context,
@@ -477,6 +478,45 @@ async def get_meeting(
     here = _lane(lane)
     here.write("guest")
     return len(await here.lines(guests))
+
+
+# Crawls: long work, which goes on until its lane is open, and fails as often as it is told to.
+
+
+async def _crawl(ctx: Context, lane: str, failures: int) -> list[str]:
+    here = _lane(lane)
+    here.write(f"attempt {ctx.attempt}")
+    await ctx.progress(1, 4, "the first page")
+    try:
+        await here.open.wait()
+    except anyio.get_cancelled_exc_class():
+        here.write("cleaned up")
+        raise
+    if ctx.attempt <= failures:
+        raise Unavailable("the site does not answer")
+    return ["home", "news", "help", "about"]
+
+
+_LaneParam = Annotated[str, Param(description="Which lane")]
+_Failures = Annotated[int, Param(description="How many attempts fail", minimum=0)]
+
+
+@world.execute(background=Background(key="lane"))
+async def execute_crawl(ctx: Context, lane: _LaneParam, failures: _Failures = 0) -> list[str]:
+    """Visit the pages of a lane, which takes until it is open."""
+    return await _crawl(ctx, lane, failures)
+
+
+@world.execute(background=Background(key="lane", session="cancel", retries=1, backoff=300))
+async def execute_tour(ctx: Context, lane: _LaneParam, failures: _Failures = 0) -> list[str]:
+    """Visit the pages of a lane, until the session ends."""
+    return await _crawl(ctx, lane, failures)
+
+
+@world.execute(background=Background(session="fail"))
+async def execute_patrol(ctx: Context, lane: _LaneParam) -> list[str]:
+    """Visit the pages of a lane, and fail if the session ends before that is done."""
+    return await _crawl(ctx, lane, 0)
 
 
 # Gardens and plants: collections, which nothing changes, so that every test sees the same ones.

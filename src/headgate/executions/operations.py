@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 import anyio.to_thread
 import orjson
 
-from headgate.adapter.background import EXECUTION_ID, STATE_OBJECT
+from headgate.adapter.background import EXECUTION_ID, STATE_OBJECT, Background
 from headgate.adapter.collections.operations import CollectionOperations
 from headgate.adapter.collections.registry import Collections
 from headgate.adapter.context import Context
@@ -254,6 +254,7 @@ def _operation(
         danger=danger,
         rationale=rationale,
         context_parameter="ctx",
+        features={} if category.read_only else {"lifecycle": Background().lifecycle(reports=True, hides=False)},
         tries_nothing=not category.read_only,
         repeats=repeats,
     )
