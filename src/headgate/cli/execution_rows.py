@@ -239,7 +239,7 @@ def _facts(execution: Execution, worker: str, now: float) -> Iterator[tuple[str,
     if execution.outcome is not None:
         yield "result", _size(Outcome.read(execution.outcome))
     if execution.expires_at is not None:
-        yield "kept", f"for {span(execution.expires_at - now)}, until {time_shown(execution.expires_at)}"
+        yield "kept", f"until {time_shown(execution.expires_at)}"
 
 
 def _moment(at: float, now: float) -> str:

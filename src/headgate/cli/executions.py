@@ -221,8 +221,8 @@ async def _show_one(store: Store, execution_id: str, state: str | None, *, as_js
     if as_json:
         print_line(json_line(wire_of(known, in_full=True)))
     else:
-        worker = describe(known.worker, await persons.worker_of(store, known))
-        show_one(known, worker, _advice(known, state), time.time())
+        worker = await persons.worker_of(store, known)
+        show_one(known, describe(worker) if worker else known.worker or "", _advice(known, state), time.time())
     return OK
 
 

@@ -15,7 +15,7 @@ from headgate.cli.exits import FAILED, OK
 from headgate.cli.output import complain, print_json
 from headgate.cli.progress import Bar, progress
 from headgate.cli.state import same_state
-from headgate.client.targets import Envelope, Target, TargetError
+from headgate.client.targets import Envelope, Target
 from headgate.executions.operations import CANCEL, GET, RESULT
 from headgate.protocol.lifecycle import CORE, TERMINAL, State
 from headgate.protocol.visible import visible
@@ -81,7 +81,7 @@ async def carried_on(
         complain("the work runs in this process, so the command waits for it")
     try:
         return await _followed(target, started), True
-    except TargetError:
+    except Exception:
         complain(f"what became of it, once the server is there: {place.command(GET, started.id, '--wait')}")
         raise
     except anyio.get_cancelled_exc_class():  # which is what Ctrl-C does

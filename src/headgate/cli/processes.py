@@ -61,10 +61,8 @@ def _sign(worker: Worker, is_elsewhere: bool, was_heard: bool) -> str:
     return "gone" if is_dead(worker) else "alive"
 
 
-def describe(worker_id: str | None, worker: Worker | None) -> str:
-    """The process that works on something, in words; nothing if there is none."""
-    if worker is None:
-        return f"{worker_id}, which is gone" if worker_id else ""
+def describe(worker: Worker) -> str:
+    """A process in words."""
     return f"{worker.id}, process {worker.pid} on {_machine(worker)}"
 
 

@@ -146,5 +146,6 @@ def _try_these(where: Address) -> str:
             f"{program} ops -s {url}",
             f"{program} call search_books query=lighthouse -s {url}",
             f"{program} call list_books {filtered} -s {url}",
+            f"{program} call execute_stocktaking --wait -s {url}",
         ]
     )

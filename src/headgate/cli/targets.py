@@ -17,6 +17,7 @@ from headgate.client.targets import Target, connect, local
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError
 from headgate.sources.bookshop import bookshop_file
+from headgate.sources.bookshop.stocktaking import add_stocktaking
 from headgate.sources.databases import is_database
 from headgate.sources.modules import load_adapter
 
@@ -100,11 +101,18 @@ class DatabaseChoices:
 def load(source: str | None, choices: DatabaseChoices = DatabaseChoices()) -> Adapter:  # noqa: B008  (frozen)
     """The adapter of a source in this process; the demo if there is none."""
     if source is None:
-        return choices.adapter(str(bookshop_file()), "bookshop")
+        return _demo(choices)
     if is_database(source):
         return choices.adapter(source)
     choices.refuse_elsewhere()
     return load_adapter(source)
+
+
+def _demo(choices: DatabaseChoices) -> Adapter:
+    path = bookshop_file()
+    adapter = choices.adapter(str(path), "bookshop")
+    add_stocktaking(adapter, path)
+    return adapter
 
 
 @asynccontextmanager
@@ -129,6 +137,8 @@ async def open_target(
         try:
             async with opened(settings, adapter) as (trusted, store):
                 engine = trusted.engine(adapter, store)
+                if engine.executions is not None:
+                    engine.executions.host.adopts = False  # which would end with this command
                 try:
                     yield local(engine)
                 finally:

@@ -232,11 +232,12 @@ def in_hand(transaction: Transaction, worker: str) -> list[tuple[str, int, State
     return [(row[0], row[1], State(row[2])) for row in transaction.rows(sql, worker=worker)]
 
 
-def to_begin(transaction: Transaction, adapter: str, worker: str, now: float) -> list[str]:
-    """What a worker may begin: its own, and what nobody has for his own any more."""
+def to_begin(transaction: Transaction, adapter: str, worker: str, now: float, *, adopts: bool = True) -> list[str]:
+    """What a worker may begin: its own, and if it adopts that, what nobody has for his own any more."""
+    whose = "(worker = :worker OR worker IS NULL)" if adopts else "worker = :worker"
     sql = f"""SELECT id FROM headgate.executions
         WHERE adapter = :adapter AND state IN ({_listed(_WAITING)}) AND ready = 1
-        AND (worker = :worker OR worker IS NULL) AND (due_at IS NULL OR due_at <= :now)
+        AND {whose} AND (due_at IS NULL OR due_at <= :now)
         ORDER BY id LIMIT 1000"""  # noqa: S608
     return [row[0] for row in transaction.rows(sql, adapter=adapter, worker=worker, now=now)]
 
