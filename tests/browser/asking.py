@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.spec.wires import Aql, data_of, error_of
 
-__all__ = ["DEADLY", "GRAVE", "HARMLESS", "POLICY", "RISKY", "ask", "blocked", "report", "start"]
+__all__ = ["DEADLY", "GRAVE", "HARMLESS", "POLICY", "RISKY", "ask", "begin", "blocked", "report", "start"]
 
 POLICY = """
 [[rule]]
@@ -31,6 +31,11 @@ async def ask(agent: Aql, family: str, operation: str, **params: Any) -> str:
     """Ask for something that a person must approve; the id of what waits now."""
     error = error_of(await agent.send(family, operation, params), "CONFIRMATION_REQUIRED")
     return str(error["details"]["approval_id"])
+
+
+async def begin(agent: Aql, operation: str, **params: Any) -> str:
+    """Begin something that takes long; the id of the execution."""
+    return str(data_of(await agent.execute(operation, **params))["execution_id"])
 
 
 async def start(agent: Aql, name: str, task: str = "") -> None:

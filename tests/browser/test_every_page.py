@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 from playwright.async_api import ViewportSize, expect
 
-from tests.browser.asking import GRAVE, RISKY, ask, blocked, report, start
+from tests.browser.asking import GRAVE, RISKY, ask, begin, blocked, report, start
 from tests.browser.axe import complaints, install
 from tests.browser.conftest import Desks, Look
 from tests.browser.consoles import Consoled, agent_of
@@ -29,6 +29,10 @@ class Stage:
     """A step of an agent that waits."""
     refused: str
     """What was refused."""
+    stuck: str
+    """An execution that does not stop."""
+    failed: str
+    """An execution that has failed."""
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +43,7 @@ async def stage(
     async with (
         connections.open(agent_of(served, next(callers))) as agent,
         connections.open(agent_of(served, next(callers))) as other,
+        connections.open(agent_of(served, next(callers))) as hand,
     ):
         waits = await ask(agent, "update", "update_item", id=50, input={"price": 3.5, "note": "a note " * 30})
         refused = await ask(agent, "create", "create_notice", text="Refused " * 100)
@@ -50,13 +55,21 @@ async def stage(
         await start(agent, "page-idle")
         data_of(await agent.execute("complete_execution", element_name="page-idle"))
         await blocked(other, "page-blocked")
+        await begin(hand, "execute_harvest", field="page-field", rows=1)
+        stuck = await begin(hand, "execute_nap", field="page-bed")
+        failed = await begin(hand, "execute_sale", words="Nobody wants it " * 20)
+        data_of(await hand.execute("cancel_execution", execution_id=stuck))
         async with desks.look(served) as tab:
+            await tab.go(f"/execution?id={stuck}")
+            await expect(tab.page.get_by_role("heading", name="It does not stop")).to_be_visible()
             await tab.go("/approvals")
             step = await tab.page.get_by_role("link", name="Next step of page-paused").get_attribute("href")
             await tab.go(f"/approvals/{refused}")
             await tab.page.get_by_label("Why not").fill("it is too long")
             await tab.press("Refuse")
-        yield Stage(waits, str(step).rpartition("/")[2], refused)
+        yield Stage(waits, str(step).rpartition("/")[2], refused, stuck, failed)
+        for field in ("page-bed", "page-field"):  # or the server would wait for them in the end
+            data_of(await hand.execute("execute_row", field=field))
 
 
 Way = Callable[[Watched, Stage], Awaitable[None]]
@@ -84,6 +97,9 @@ at("all agents", "/agents")
 at("an agent that is blocked", "/agent?name=page-blocked")
 at("an agent that is paused", "/agent?name=page-paused")
 at("an agent that does nothing", "/agent?name=page-idle")
+at("all executions", "/executions")
+at("an execution that is stuck", "/execution?id={stage.stuck}")
+at("an execution that has failed", "/execution?id={stage.failed}")
 at("the audit with a mistake in its filter", "/audit?event=nothing")
 at("all operations", "/operations")
 at("nothing", "/approvals/appr_none")
