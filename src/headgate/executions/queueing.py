@@ -26,9 +26,11 @@ TASK: Final = "headgate"
 _PUT: Final = """SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
     CAST(:queue AS varchar), CAST(:task AS varchar), 0, NULL, NULL, CAST(:args AS jsonb), to_timestamp(:at)
     )]::procrastinate_job_to_defer_v1[])"""
-_DROP: Final = "SELECT procrastinate_finish_job_v1(:job, 'succeeded', true)"
-_PUT_BACK: Final = "SELECT procrastinate_retry_job_v2(:job, to_timestamp(:at), NULL, NULL, NULL)"
-_IS_THERE: Final = "SELECT 1 FROM procrastinate_jobs WHERE id = :job AND status IN ('todo', 'doing') FOR UPDATE"
+# Both functions fail where there is no such job: so they are only called with one that is there, in the same statement.
+_THERE: Final = """(SELECT id FROM procrastinate_jobs
+    WHERE id = :job AND status IN ('todo', 'doing') FOR UPDATE) AS there"""
+_DROP: Final = f"SELECT procrastinate_finish_job_v1(there.id, 'succeeded', true) FROM {_THERE}"  # noqa: S608
+_PUT_BACK: Final = f"SELECT procrastinate_retry_job_v2(there.id, to_timestamp(:at), NULL, NULL, NULL) FROM {_THERE}"  # noqa: S608
 
 _VERSION: Final = "queue_version"
 _MIGRATION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)_\d+_.*\.sql\Z")
@@ -53,14 +55,13 @@ class SharedQueue:
 
     def drop(self, transaction: Transaction, execution: Execution) -> None:
         """The job is done, whatever came of the execution."""
-        if execution.job is not None and transaction.rows(_IS_THERE, job=execution.job):
+        if execution.job is not None:
             transaction.rows(_DROP, job=execution.job)
 
     def put_back(self, transaction: Transaction, execution: Execution) -> None:
         """The job waits to be taken again."""
-        if execution.job is not None and transaction.rows(_IS_THERE, job=execution.job):
-            transaction.rows(_PUT_BACK, job=execution.job, at=execution.due_at)
-        else:
+        job, at = execution.job, execution.due_at
+        if job is None or not transaction.rows(_PUT_BACK, job=job, at=at):
             self.put(transaction, execution)
 
 
