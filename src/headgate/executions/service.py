@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+import anyio
 
 from headgate.adapter.context import Caller, Session
 from headgate.adapter.masking import masked
@@ -22,11 +25,13 @@ from headgate.protocol.results import Notice
 from headgate.safety.asks import identity
 from headgate.safety.auditing import shortened
 from headgate.store.executions import Execution, Free, Progress
-from headgate.store.interface import Store
+from headgate.store.interface import Store, StoreError
 
 __all__ = ["Executions", "Start"]
 
+_LOG: Final = logging.getLogger("headgate")
 _SECONDS_BETWEEN_LOOKS: Final = 0.25
+_SECONDS_UNTIL_ANOTHER_TRY: Final = 1.0
 _NO_PARAMS: Final = "{}"
 
 _NO_SESSION: Final = Notice(
@@ -72,6 +77,8 @@ class Executions:
         """Does the work; a server that takes a new version of what it serves puts another one here."""
         self._secrets: dict[str, Mapping[str, object]] = {}
         self._is_prepared = False
+        self._bound: set[str] = set()
+        """The sessions that something started here ends with."""
         self._ending: set[asyncio.Task[Any]] = set()
 
     async def _perform(self, desk: Desk) -> Cut:
@@ -87,7 +94,9 @@ class Executions:
     async def close(self, grace: float = 0.0) -> None:
         """Let what runs here finish for so long, then interrupt it."""
         if self._ending:
-            await asyncio.wait(self._ending, timeout=5.0)
+            _, late = await asyncio.wait(self._ending, timeout=5.0)
+            for task in late:
+                task.cancel()
         await self.host.close(grace)
 
     @property
@@ -100,9 +109,14 @@ class Executions:
         """Start the work of a call; what the caller should know of it."""
         await self.open()
         made, notices = self._made(asked)
-        execution = await self.ledger.add(made)
+        with anyio.CancelScope(shield=True):  # whoever hangs up now has started it all the same
+            execution = await self.ledger.add(made)
         if self._works_here and execution.ready:
             self.host.take(execution.id)
+        if made.session is not None:
+            self._bound.add(made.session)
+            if asked.session.ended:
+                self.session_ended(asked.session)
         if not self._works_here and not self.host.has_workers:
             notices = (*notices, _NO_WORKER)
         return execution, notices
@@ -241,16 +255,27 @@ class Executions:
 
     def session_ended(self, session: Session) -> None:
         """End what is bound to a session that is over."""
+        if session.id not in self._bound:
+            return
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:  # nothing runs any more: the next process finds what was left
             return
+        self._bound.discard(session.id)
         task = loop.create_task(self._end_session(session.id))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
     async def _end_session(self, session_id: str) -> None:
-        for execution in await self.ledger.end_session(session_id):
+        """It is said until the store has heard it; if this process ends before that, the next one knows by itself."""
+        while True:
+            try:
+                ended = await self.ledger.end_session(session_id)
+                break
+            except StoreError as error:
+                _LOG.warning("what ends with a session cannot be ended yet: %s", error)
+            await asyncio.sleep(_SECONDS_UNTIL_ANOTHER_TRY)
+        for execution in ended:
             self.stop_here(execution.id)
 
 
