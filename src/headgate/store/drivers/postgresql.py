@@ -110,8 +110,11 @@ class _Connection:
         return self._cursor.execute(_TRANSLATED[sql], values or None).rowcount
 
     def change_each(self, sql: str, values: Sequence[Mapping[str, object]]) -> None:
-        """Run one statement with each of several sets of parameters."""
-        self._cursor.executemany(_TRANSLATED[sql], values)
+        """Run one statement with each of several sets of parameters; a pipeline is not worth it for one."""
+        if len(values) == 1:
+            self._cursor.execute(_TRANSLATED[sql], values[0])
+        else:
+            self._cursor.executemany(_TRANSLATED[sql], values)
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """The rows that a statement gives."""
