@@ -9,7 +9,7 @@ from tests.browser.clocks import Clock
 from tests.browser.consoles import Consoled, agent_of, serve_console
 from tests.spec.wires import Aql, data_of, error_of
 
-__all__ = ["bookshop_console", "play"]
+__all__ = ["bookshop_console", "office_console", "play", "work"]
 
 POLICY = """
 [[rule]]
@@ -175,6 +175,40 @@ class Hour:
         agent = self.agents["catalogue"]
         hint = "run psql shop -c 'DROP TABLE authors CASCADE' to make room for the merged list"
         await _report(agent, "catalogue", hint, "Read 14 books", goes_on=False)
+
+
+OFFICE = f"{Path(__file__).with_name('office.py')}:office"
+
+
+@contextmanager
+def office_console(folder: Path) -> Iterator[tuple[Consoled, Clock]]:
+    """The office of the bookshop, whose work takes long, with its console."""
+    clock = Clock(folder)
+    with serve_console(folder, OFFICE, '[autonomy]\nstart = "free"\n', callers=CALLERS, env=clock.env) as served:
+        yield served, clock
+
+
+async def work(served: Consoled, clock: Clock) -> dict[str, str]:
+    """Let the office begin what it has to do; the ids of it."""
+    begun: dict[str, str] = {}
+
+    async def begin(agent: Aql, minutes: float, operation: str, **params: object) -> None:
+        clock.set(-60.0 * minutes)
+        begun[operation] = data_of(await agent.execute(operation, **params))["execution_id"]
+        answer = await agent.read("get_execution", execution_id=begun[operation], wait_seconds=0.5)
+        assert data_of(answer)["status"] in ("pending", "running", "completed", "failed")
+
+    async with _agents(served) as agents:
+        await begin(agents["stock-keeper"], 190, "execute_sales_report", year=2025)
+        await begin(agents["night-watch"], 128, "execute_backup", to="tape 7")
+        data_of(await agents["night-watch"].execute("cancel_execution", execution_id=begun["execute_backup"]))
+        await begin(agents["stock-keeper"], 55, "execute_invoices", month="2026-10")
+        await begin(agents["catalogue"], 22, "execute_catalogue", publisher="Harbour", titles=410, after=271)
+        await begin(agents["stock-keeper"], 9, "execute_import", customer="Lindgren", orders=96)
+        await begin(agents["stock-keeper"], 4, "execute_import", customer="Okafor", orders=30)
+        await begin(agents["newsletter"], 1, "execute_newsletter", subscribers=212)
+        clock.set(0)
+    return begun
 
 
 async def play(served: Consoled, clock: Clock) -> dict[str, str]:

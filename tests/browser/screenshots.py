@@ -14,7 +14,7 @@ from playwright.async_api import Browser, BrowserContext, Page
 
 from tests.browser.browsing import browsing, chromium
 from tests.browser.consoles import Consoled
-from tests.browser.scene import bookshop_console, play
+from tests.browser.scene import bookshop_console, office_console, play, work
 from tests.support import ROOT
 
 FOLDER = ROOT / "docs" / "screenshots"
@@ -70,7 +70,23 @@ async def _tour(page: Page, url: str, asked: dict[str, str], width: str) -> None
     await _take(page, f"code-{width}")
 
 
-async def _main(program: str, folder: Path) -> None:
+async def _take_executions(program: str, folder: Path) -> None:
+    with office_console(folder) as (served, clock):
+        begun = await work(served, clock)
+        async with browsing(program) as browser:
+            for width in WIDTHS:
+                context = await _signed_in(browser, served, width)
+                page = await context.new_page()
+                for name, path in (
+                    ("executions", "/executions"),
+                    ("execution", f"/execution?id={begun['execute_catalogue']}"),
+                ):
+                    await page.goto(served.url + path)
+                    await _take(page, f"{name}-{width}")
+                await context.close()
+
+
+async def _take_the_rest(program: str, folder: Path) -> None:
     with bookshop_console(folder) as (served, clock):
         asked = await play(served, clock)
         async with browsing(program) as browser:
@@ -90,5 +106,6 @@ if __name__ == "__main__":
     if found is None:
         sys.exit("there is no chromium here")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory() as folder:
-        anyio.run(_main, found, Path(folder))
+    for taking in (_take_executions, _take_the_rest):
+        with TemporaryDirectory() as folder:
+            anyio.run(taking, found, Path(folder))

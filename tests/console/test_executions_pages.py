@@ -410,7 +410,7 @@ async def test_a_person_cancels_what_runs_and_the_work_hears_of_it() -> None:
         started = await shop.started(at, "execute_report", name="x")
         await until(lambda: _is_noted(at, started), "that it has begun")
         page = await looked_at(browser, started)
-        assert decide(page) == "It is told to stop, and has 2.5 seconds to clean up. Cancel it"
+        assert decide(page) == "If it is cancelled, it has 2.5 seconds to clean up. Cancel it"
         answer = await browser.post("/execution/cancel", {"id": started})
         assert (answer.status_code, answer.headers["location"]) == (303, f"/execution?id={started}")
         await reached(at.ledger, await found(at.ledger, started), State.CANCELLED)
@@ -427,7 +427,7 @@ async def test_what_nobody_works_on_is_cancelled_at_once(state: State) -> None:
     async with desk() as at:
         browser = await at.operator()
         execution = await brought(at.ledger, state)
-        assert decide(await looked_at(browser, execution)).startswith("It is not being worked on, and ends at once.")
+        assert decide(await looked_at(browser, execution)).startswith("If it is cancelled, it ends at once.")
         assert (await browser.post("/execution/cancel", {"id": execution.id})).status_code == 303
         assert (await found(at.ledger, execution)).state is State.CANCELLED
 
@@ -487,7 +487,7 @@ async def test_a_person_has_what_failed_begin_anew_and_it_succeeds() -> None:
         await reached(at.ledger, await found(at.ledger, started), State.FAILED)
         page = await looked_at(browser, started)
         assert str(fact(page, "Error")).startswith("CONFLICT_FIRE_OUT The fire is out Details")
-        assert decide(page) == "It begins anew, with the same arguments. Retry it"
+        assert decide(page) == "If it is retried, it begins anew, with the same arguments. Retry it"
         shop.works = True
         answer = await browser.post("/execution/retry", {"id": started})
         assert (answer.status_code, answer.headers["location"]) == (303, f"/execution?id={started}")

@@ -150,10 +150,10 @@ def _id(text: str) -> str | None:
 def _offer(execution: Execution, about: About) -> _Offer:
     match execution.state:
         case State.PENDING | State.RETRYING:
-            return _Offer("It is not being worked on, and ends at once.", "cancel", "Cancel it")
+            return _Offer("If it is cancelled, it ends at once.", "cancel", "Cancel it")
         case State.RUNNING:
             seconds = f"{about.background.cleanup:g} seconds"
-            return _Offer(f"It is told to stop, and has {seconds} to clean up.", "cancel", "Cancel it")
+            return _Offer(f"If it is cancelled, it has {seconds} to clean up.", "cancel", "Cancel it")
         case State.CANCELLING:
             seconds = f"{about.background.cleanup:g} seconds"
             return _Offer(f"It was told to stop. If it does not within {seconds}, it counts as stuck.")
@@ -165,7 +165,7 @@ def _offer(execution: Execution, about: About) -> _Offer:
             return _Offer("It has ended, and stays as it is.")
 
 
-_AGAIN: Final = _Offer("It begins anew, with the same arguments.", "retry", "Retry it")
+_AGAIN: Final = _Offer("If it is retried, it begins anew, with the same arguments.", "retry", "Retry it")
 
 
 def _why_no_retry(about: About) -> str:
