@@ -1,13 +1,13 @@
 """Stores of each kind, empty for each test, and with the queue that carries executions."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from headgate.executions.queueing import prepare_queue
 from headgate.store.opening import open_store
 from headgate.store.sql import SqlStore
-from tests.store.conftest import one_database, shared_url, url
+from tests.store.conftest import fresh_url, one_database, shared_url, url
 
 __all__ = ["one_database", "shared_url", "url"]
 
@@ -19,3 +19,10 @@ async def store(url: str) -> AsyncIterator[SqlStore]:
     await prepare_queue(store)
     yield store
     await store.close()
+
+
+@pytest.fixture
+def postgresql_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of an empty store that processes on any machine share."""
+    with fresh_url("postgresql", request) as url:
+        yield url

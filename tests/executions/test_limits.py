@@ -1,7 +1,7 @@
 """Room: so many at once, one for each key, the oldest first; whoever leaves makes room, and none is left unused."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from threading import Event
 
@@ -34,7 +34,6 @@ from tests.executions.books import (
     result,
     until,
 )
-from tests.store.conftest import fresh_url
 
 pytestmark = pytest.mark.anyio
 
@@ -228,12 +227,6 @@ async def test_two_processes_let_in_no_more_than_one(shared_url: str) -> None:
     finally:
         for store in stores:
             await store.close()
-
-
-@pytest.fixture
-def postgresql_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    with fresh_url("postgresql", request) as url:
-        yield url
 
 
 async def test_what_is_cancelled_just_as_its_turn_comes_passes_the_turn_on(postgresql_url: str) -> None:
