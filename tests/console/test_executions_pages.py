@@ -420,6 +420,8 @@ async def test_a_person_cancels_what_runs_and_the_work_hears_of_it() -> None:
         assert fact(page, "Progress") == "It had come to 25 %. reading x"
         [entry] = [one for one in await at.audit() if one.event == "cancelled"]
         assert (entry.caller, entry.operation, entry.details) == ("bo", "execute_report", {"execution_id": started})
+        [row] = rows_of(await browser.get("/audit?event=cancelled"))
+        assert row.endswith("bo")
 
 
 @pytest.mark.parametrize("state", [State.PENDING, State.RETRYING])

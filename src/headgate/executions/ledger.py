@@ -14,6 +14,7 @@ from headgate.executions.results import Cut
 from headgate.executions.values import About, read_error, wire_error
 from headgate.protocol.errors import ErrorDetail
 from headgate.protocol.lifecycle import State
+from headgate.safety.auditing import ENDED
 from headgate.store import executions as rows
 from headgate.store import workers as processes
 from headgate.store.audit import Entry
@@ -22,17 +23,11 @@ from headgate.store.executions import Asked, Execution, Free, Progress, Queue, R
 from headgate.store.interface import Store, StoreError
 from headgate.store.workers import Worker
 
-__all__ = ["CANCELLED", "ENDED", "INTERRUPTED", "RETRIED", "SESSION_ENDED", "Ledger"]
+__all__ = ["INTERRUPTED", "SESSION_ENDED", "Ledger"]
 
 T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("headgate")
-
-ENDED: Final = "ended"
-"""How the audit tells of the end of an execution whose start it has told of."""
-CANCELLED: Final = "cancelled"
-"""How the audit tells that a person wanted an execution to end."""
-RETRIED: Final = "retried"
 
 SESSION_ENDED: Final = "the end of the session"
 """Who asked for the end of an execution that is bound to a session."""

@@ -4,11 +4,12 @@ import hashlib
 from typing import Final, NamedTuple
 
 from headgate.executions.host import is_dead
-from headgate.executions.ledger import CANCELLED, RETRIED, Ledger
+from headgate.executions.ledger import Ledger
 from headgate.executions.queueing import prepare_queue, queue_of
 from headgate.executions.results import Page, read_page
 from headgate.executions.values import About
 from headgate.protocol.lifecycle import State
+from headgate.safety.auditing import CANCELLED, RETRIED
 from headgate.safety.clock import Clock
 from headgate.store import executions as rows
 from headgate.store.drivers.base import Transaction

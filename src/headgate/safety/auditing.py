@@ -10,10 +10,13 @@ from headgate.store.audit import Entry
 
 __all__ = [
     "APPROVED",
+    "CANCELLED",
+    "ENDED",
     "EXECUTED",
     "ISSUED",
     "PROPOSED",
     "REFUSED",
+    "RETRIED",
     "RETURNED",
     "REVOKED",
     "SIGNED_IN",
@@ -30,6 +33,12 @@ REFUSED: Final = "refused"
 APPROVED: Final = "approved"
 EXECUTED: Final = "executed"
 RETURNED: Final = "returned"
+ENDED: Final = "ended"
+"""How an execution has ended whose start was written down."""
+CANCELLED: Final = "cancelled"
+"""A person wanted an execution to end."""
+RETRIED: Final = "retried"
+"""A person had an execution begin anew."""
 REVOKED: Final = "revoked"
 TRUST: Final = "trust"
 SIGNED_IN: Final = "signed in"
