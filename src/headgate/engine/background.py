@@ -18,6 +18,7 @@ from headgate.adapter.masking import scrubbed, secrets_of
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.engine.encoding import encode, standing_alone
 from headgate.engine.failures import without_secrets
+from headgate.engine.interruptions import is_interruption
 from headgate.engine.processes import ChildFailed, in_process
 from headgate.engine.refusals import internal_error, unknown_operation
 from headgate.engine.validation import validate
@@ -82,7 +83,11 @@ class Performer:
         except AqlError as raised:
             error = without_secrets(raised.error, secrets_of(operation, params))
             raise Failed(error, may_pass=_may_pass(error), retry_after=_patience(error)) from None
-        except Exception as broken:  # noqa: BLE001  (whatever a handler raises, the error is safe)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as broken:  # whatever a handler raises, the error is safe
+            if is_interruption(broken):
+                raise
             words = broken.trace if isinstance(broken, ChildFailed) else "".join(traceback.format_exception(broken))
             trace = scrubbed(words, secrets_of(operation, params))
             _LOG.error("%s failed in operation '%s'\n%s", execution.id, operation.name, trace)
@@ -109,8 +114,8 @@ class Performer:
         if operation.is_async:
             data = await operation.function(**values)
         else:
-            desk.stops_by(attempt.stopped.set)
             async with self._threads:
+                desk.stops_by(attempt.stopped.set)
                 data = await _in_thread(partial(operation.function, **values))
         return await anyio.to_thread.run_sync(partial(cut, standing_alone(data), encode, tuple(context.warnings)))
 
@@ -118,11 +123,11 @@ class Performer:
 async def _in_thread(function: Callable[[], Any]) -> Any:
     """What the function gives. One that never ends does not keep its process from ending, as those of a pool would."""
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
+    future: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
 
     def tell(result: Any, error: BaseException | None) -> None:
         if not future.done():
-            future.set_result(result) if error is None else future.set_exception(error)
+            future.set_result((result, error))  # not every exception can be that of a future
 
     def work() -> None:
         result, error = None, None
@@ -134,7 +139,10 @@ async def _in_thread(function: Callable[[], Any]) -> Any:
             loop.call_soon_threadsafe(tell, result, error)
 
     threading.Thread(target=work, name="headgate-execution", daemon=True).start()
-    return await future
+    result, error = await future
+    if error is not None:
+        raise error
+    return result
 
 
 def _may_pass(error: ErrorDetail) -> bool:

@@ -32,6 +32,8 @@ __all__ = ["Executions", "Start"]
 _LOG: Final = logging.getLogger("headgate")
 _SECONDS_BETWEEN_LOOKS: Final = 0.25
 _SECONDS_UNTIL_ANOTHER_TRY: Final = 1.0
+_SECONDS_FOR_SESSIONS: Final = 5.0
+"""How long whoever ends waits for the end of what is bound to sessions."""
 _NO_PARAMS: Final = "{}"
 
 _NO_SESSION: Final = Notice(
@@ -94,7 +96,7 @@ class Executions:
     async def close(self, grace: float = 0.0) -> None:
         """Let what runs here finish for so long, then interrupt it."""
         if self._ending:
-            _, late = await asyncio.wait(self._ending, timeout=5.0)
+            _, late = await asyncio.wait(self._ending, timeout=_SECONDS_FOR_SESSIONS)
             for task in late:
                 task.cancel()
         await self.host.close(grace)
@@ -284,6 +286,14 @@ async def _nobody(_desk: Desk) -> Cut:
 
 
 def _slot_key(operation: Operation, names: Iterable[str], params: Mapping[str, object]) -> str | None:
-    """What an execution must have for itself; a default may be any of an author's values, and is told by its looks."""
-    values = [params[name] if name in params else repr(operation.defaults.get(name)) for name in names]
+    """What an execution must have for itself; what is left out is as if its default had been given."""
+    values = [params[name] if name in params else _default(operation, name) for name in names]
     return digest(values) if values else None
+
+
+def _default(operation: Operation, name: str) -> object:
+    """A default as a caller would give it; one that has no such form is told by its looks."""
+    parameter = operation.parameter(name)
+    if parameter is None or parameter.default is None:
+        return None
+    return parameter.schema.get("default", repr(parameter.default))
