@@ -78,6 +78,7 @@ class Chaos:
         self._orders = deque(order_of(number, self._chance) for number in range(self.size.executions))
         self._progress = asyncio.Event()
         self._examined: Examined | None = None
+        self._away: list[tuple[float, float]] = []
 
     @property
     def programs(self) -> list[Program]:
@@ -128,12 +129,15 @@ class Chaos:
         for program in self.programs:
             program.begin()
         try:
-            async with asyncio.timeout(PATIENCE):
-                for program in self.programs:
-                    await program.is_up.wait()
+            await self._until_all_are_up()
             yield
         finally:
             await asyncio.gather(*(program.abandon() for program in self.programs))
+
+    async def _until_all_are_up(self) -> None:
+        async with asyncio.timeout(PATIENCE):
+            for program in self.programs:
+                await program.is_up.wait()
 
     # those who have work done
 
@@ -193,9 +197,11 @@ class Chaos:
             await self._progress.wait()
 
     async def _take_away(self, mode: Literal["immediate", "fast"]) -> None:
+        since = time.monotonic()
         await asyncio.to_thread(self.database.stop, mode)
         await asyncio.sleep(_DATABASE_AWAY)
         await asyncio.to_thread(self.database.start)
+        self._away.append((since, time.monotonic()))
 
     async def _kill(self) -> None:
         program = self._chance.choice(self.programs)
@@ -223,8 +229,16 @@ class Chaos:
         self.fetched += 1
 
     async def _stop(self) -> None:
-        codes = await asyncio.gather(*(program.stop() for program in self.programs))
-        assert not any(codes), [program.said for program in self.programs if program.unwanted]
+        await self._until_all_are_up()
+        await asyncio.gather(*(program.stop() for program in self.programs))
+
+    @property
+    def _vain(self) -> list[Life]:
+        return [life for program in self.programs for life in program.vain]
+
+    def _could_not_begin(self, life: Life) -> bool:
+        """Whether the database was away for a while of a life."""
+        return any(life.began_at < till and since < (life.ended_at or 0) for since, till in self._away)
 
     def _compare(self) -> None:
         """What callers were told is what is in the store, and nothing was done that they did not want."""
@@ -233,12 +247,13 @@ class Chaos:
         assert len(known - self.confirmed) <= self.unanswered, "something was started that nobody wanted"
         assert {one.id for one in self.examined.ended(State.CANCELLED)} <= self.cancels
         assert self.examined.begun_anew <= self.retried
+        assert all(map(self._could_not_begin, self._vain)), [program.log for program in self.programs if program.vain]
         assert self.fetched == len(self.examined.ended(State.COMPLETED))
 
     def __str__(self) -> str:
         examined = self.examined
         failed = Counter(one.code for one in examined.ended(State.FAILED))
-        resumed, never_begun = examined.resumed()
+        resumed, given_back = examined.resumed
         rows: Iterable[tuple[str, object]] = (
             ("servers, workers, callers", f"{self.size.servers}, {self.size.workers}, {self.size.agents}"),
             ("starts sent", len(self.confirmed) + self.unanswered),
@@ -250,16 +265,17 @@ class Chaos:
             ("failed", sum(failed.values())),
             *((f"  {code}", number) for code, number in sorted(failed.items())),
             ("cancelled", len(examined.ended(State.CANCELLED))),
-            ("changes of a state, all legal", sum(map(len, examined.history.values()))),
+            ("changes of a state", sum(map(len, examined.history.values()))),
             ("attempts begun, by their own traces", sum(one.word == "began" for one in examined.traces)),
-            ("resumed after a kill", resumed),
-            ("given back since never begun", never_begun),
-            ("begun anew by a caller after a failure", examined.begun_anew.total()),
+            ("  resumed after a kill", resumed),
+            ("  given back, since never begun", given_back),
+            ("  after a failure, as declared", examined.repeated),
+            ("  begun anew by a caller", examined.begun_anew.total()),
             *((f"most at once of {name}", number) for name, number in examined.most_at_once.items()),
             ("kill -9 of workers", self.kills["worker"]),
             ("kill -9 of servers", self.kills["server"]),
             ("database restarts", ", ".join(self.size.restarts)),
-            ("ends of programs that were not killed", sum(len(program.unwanted) for program in self.programs)),
+            ("programs that began while it was away", len(self._vain)),
             ("seconds", round(self.seconds)),
         )
         return "\n".join(f"{name:<44}{value:>18}" for name, value in rows)

@@ -15,6 +15,7 @@ from tests.executions_processes.programs import Life
 from tests.executions_processes.workshop import (
     AT_ONCE_NARROW,
     AT_ONCE_ORDERED,
+    DECLARED_RETRIES,
     ONLY_ONCE,
     Trace,
     traces_in,
@@ -25,14 +26,17 @@ __all__ = ["Examined", "Found", "Step", "examine", "keep_history", "left_over"]
 _HISTORY = """
 CREATE TABLE public.history (
     number bigserial PRIMARY KEY, id text NOT NULL, source text, target text NOT NULL, attempt bigint NOT NULL,
-    worker text);
+    worker text, interrupts boolean NOT NULL, at double precision NOT NULL
+        DEFAULT extract(epoch FROM clock_timestamp()));
 CREATE FUNCTION public.note_step() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO public.history (id, target, attempt) VALUES (NEW.id, NEW.state, NEW.attempt);
+        INSERT INTO public.history (id, target, attempt, interrupts)
+        VALUES (NEW.id, NEW.state, NEW.attempt, false);
     ELSIF OLD.state <> NEW.state OR OLD.attempt <> NEW.attempt THEN
-        INSERT INTO public.history (id, source, target, attempt, worker)
-        VALUES (NEW.id, OLD.state, NEW.state, NEW.attempt, COALESCE(OLD.worker, NEW.worker));
+        INSERT INTO public.history (id, source, target, attempt, worker, interrupts)
+        VALUES (NEW.id, OLD.state, NEW.state, NEW.attempt, COALESCE(OLD.worker, NEW.worker),
+            NEW.interruptions > OLD.interruptions);
     END IF;
     RETURN NEW;
 END $$;
@@ -48,6 +52,9 @@ CREATE TRIGGER note_process AFTER INSERT ON headgate.workers FOR EACH ROW EXECUT
 """
 _LEFT_OVER = """SELECT
     (SELECT count(*) FROM headgate.executions WHERE state = ANY(%s)) + (SELECT count(*) FROM procrastinate_jobs)"""
+
+
+_STEPS = "SELECT id, source, target, attempt, worker, interrupts, at FROM public.history ORDER BY number"
 
 
 class Found(NamedTuple):
@@ -70,6 +77,9 @@ class Step(NamedTuple):
     attempt: int
     worker: str | None
     """Who was at it, or takes it."""
+    interrupts: bool
+    """Whether it is told that the worker could not go on."""
+    at: float
 
 
 def keep_history(url: str) -> None:
@@ -110,22 +120,29 @@ class Examined:
             }
         )
 
+    @property
     def resumed(self) -> tuple[int, int]:
         """How often an attempt was interrupted and another followed: since it was killed, or had never begun."""
-        began = {(trace.execution_id, trace.attempt) for trace in self.traces if trace.word == "began"}
-        killed = never = 0
-        for execution_id, step in self._steps():
-            if step.source is State.RUNNING and step.target is State.RETRYING:
-                is_killed = self._was_killed(step)
-                killed += is_killed
-                never += not is_killed and (execution_id, step.attempt) not in began
-        return killed, never
+        interrupted = [step for _, step in self._steps if step.interrupts]
+        killed = sum(map(self._was_killed, interrupted))
+        return killed, len(interrupted) - killed
 
+    @property
+    def repeated(self) -> int:
+        """How often an attempt has failed and another followed by itself."""
+        return sum(
+            step.source is State.RUNNING and step.target is State.RETRYING and not step.interrupts
+            for _, step in self._steps
+        )
+
+    @property
     def _steps(self) -> Iterable[tuple[str, Step]]:
         return ((execution_id, step) for execution_id, steps in self.history.items() for step in steps)
 
     def _was_killed(self, step: Step) -> bool:
-        return step.worker is not None and self.lives[step.worker].killed_at is not None
+        """Whether a step came after the end of who was at it."""
+        life = self.lives[step.worker] if step.worker else None
+        return life is not None and life.killed_on is not None and life.killed_on < step.at
 
     # what must be true of it
 
@@ -162,14 +179,17 @@ class Examined:
             assert one.attempt in {trace.attempt for trace in done}, (one, done)
 
     def _check_interruptions(self) -> None:
-        """What failed because it was interrupted was at a process that was killed: nothing else takes work away."""
+        """Only a kill interrupts work: whatever else happens, an attempt that has begun comes to its own end."""
+        began = {(trace.execution_id, trace.attempt) for trace in self.traces if trace.word == "began"}
+        for execution_id, step in self._steps:
+            if step.interrupts:
+                assert self._was_killed(step) or (execution_id, step.attempt) not in began, (execution_id, step)
         for one in self.ended(State.FAILED):
-            last = self.history[one.id][-1]
             if one.code == "INTERNAL_INTERRUPTED":
-                assert self._was_killed(last), (one, last)
+                assert self._was_killed(self.history[one.id][-1]), one
             else:
                 assert one.operation == "execute_flaky", one
-                assert one.params["failures"] > 2, one
+                assert one.params["failures"] > DECLARED_RETRIES, one
 
     def _check_room(self) -> None:
         """No more ran at once than was declared."""
@@ -221,10 +241,9 @@ def examine(url: str, traces: Path, lives: Iterable[Life]) -> Examined:
         rows = connection.execute("SELECT id, operation, state, params, attempt, error FROM headgate.executions")
         executions = [_found(*row) for row in rows]
         history = defaultdict(list)
-        rows = connection.execute("SELECT id, source, target, attempt, worker FROM public.history ORDER BY number")
-        for execution_id, source, target, attempt, worker in rows:
-            step = Step(State(source) if source else None, State(target), attempt, worker)
-            history[execution_id].append(step)
+        rows = connection.execute(_STEPS)
+        for execution_id, source, target, *rest in rows:
+            history[execution_id].append(Step(State(source) if source else None, State(target), *rest))
         rows = connection.execute("SELECT id, pid FROM public.processes")
         known = {worker: of_pid[pid] for worker, pid in rows}
     return Examined(executions, history, traces_in(traces), known)

@@ -20,7 +20,7 @@ Kind = Literal["server", "worker"]
 
 _READY = {
     "server": re.compile(rb"^  (http://127\.0\.0\.1:\d+/mcp)$"),
-    "worker": re.compile(rb"working on (executions) of"),
+    "worker": re.compile(rb" at once$"),
 }
 _KEPT_LINES = 200
 
@@ -31,8 +31,14 @@ class Life:
 
     name: str
     pid: int
+    began_at: float = field(default_factory=time.monotonic)
+    ended_at: float | None = None
+    was_up: bool = False
+    """Whether it was ready to do what it is there for."""
     killed_at: float | None = None
     """When it was killed, by the clock of the traces."""
+    killed_on: float | None = None
+    """The same by the clock of the database."""
 
 
 @dataclass
@@ -50,8 +56,8 @@ class Program:
     """Where a server listens; nothing while it does not."""
     said: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
     """What it has written to its log."""
-    unwanted: list[int] = field(default_factory=list)
-    """The codes with which it has ended by itself, without a kill."""
+    vain: list[Life] = field(default_factory=list)
+    """Lives that have ended by themselves before they were ready."""
 
     def __post_init__(self) -> None:
         self._numbers = count(1)
@@ -85,29 +91,43 @@ class Program:
         assert process.stderr
         async for line in process.stderr:
             self.said.append(line.decode(errors="replace").rstrip())
-            ready = _READY[self.kind].search(line.rstrip())
-            if ready:
+            if ready := _READY[self.kind].search(line.rstrip()):
                 self.url = ready.group(1).decode() if self.kind == "server" else ""
+                life.was_up = True
                 self.is_up.set()
         self.is_up.clear()
         self.url = ""
-        code = await process.wait()
-        if life.killed_at is None and (code or not self._is_stopping):
-            self.unwanted.append(code)
+        self._judge(life, await process.wait())
+
+    def _judge(self, life: Life, code: int) -> None:
+        """Without a kill it ends only when it is asked to, or if it cannot begin."""
+        life.ended_at = time.monotonic()
+        if life.killed_at is not None:
+            return
+        if life.was_up:
+            assert self._is_stopping, f"{life.name} has ended by itself: {code}\n{self.log}"
+            assert code == 0, f"{life.name} has ended with {code}\n{self.log}"
+        else:
+            self.vain.append(life)
+
+    @property
+    def log(self) -> str:
+        """The end of what it has written to its log."""
+        return "\n".join(self.said)
 
     def kill(self) -> bool:
         """End it wherever it is; whether there was anything to end."""
         process = self._process
         if process is None or process.returncode is not None or self.lives[-1].killed_at is not None:
             return False
-        self.lives[-1].killed_at = time.monotonic()
+        self.lives[-1].killed_at, self.lives[-1].killed_on = time.monotonic(), time.time()
         self.url = ""
         with suppress(ProcessLookupError):
             process.kill()
         return True
 
-    async def stop(self) -> int:
-        """Ask it to end for good; its exit code."""
+    async def stop(self) -> None:
+        """Ask it to end for good, in an orderly way."""
         self._is_stopping = True
         assert self._process
         assert self._task
@@ -115,7 +135,6 @@ class Program:
             self._process.terminate()
         async with asyncio.timeout(PATIENCE):
             await self._task
-        return self._process.returncode or 0
 
     async def abandon(self) -> None:
         """End it at once and for good, whatever state it is in."""

@@ -20,6 +20,7 @@ from headgate import Adapter, Background, Context
 __all__ = [
     "AT_ONCE_NARROW",
     "AT_ONCE_ORDERED",
+    "DECLARED_RETRIES",
     "LIFE",
     "ONLY_ONCE",
     "TRACES",
@@ -38,6 +39,7 @@ LIFE = "WORKSHOP_LIFE"
 
 AT_ONCE_ORDERED = 3
 AT_ONCE_NARROW = 2
+DECLARED_RETRIES = 2
 ONLY_ONCE = frozenset({"execute_once", "execute_narrow", "execute_in_thread"})
 """Operations that declare neither retries nor that they resume."""
 
@@ -135,7 +137,7 @@ async def execute_again(ctx: Context, number: int, milliseconds: int, size: int 
         return result_of(number, size, form)
 
 
-@workshop.execute(background=Background(retries=2, backoff=0.1))
+@workshop.execute(background=Background(retries=DECLARED_RETRIES, backoff=0.1))
 async def execute_flaky(ctx: Context, number: int, milliseconds: int, failures: int) -> Any:
     """Do work that fails a few times before it succeeds."""
     with _traced(ctx):
@@ -240,17 +242,33 @@ def execute_process_until(ctx: Context, gate: str) -> int:
 
 @workshop.execute(background=Background(cleanup=0.2))
 async def execute_stubbornly(ctx: Context, gate: str) -> int:
-    """Wait until a gate is open, whatever somebody says; then be cancelled after all."""
+    """Wait until a gate is open, whatever somebody says."""
     with _traced(ctx):
-        told = None
-        while not _is_open(gate):
-            try:
-                await asyncio.sleep(0.01)
-            except asyncio.CancelledError as error:
-                told = error
-        if told:
-            raise told
+        await _until_open_at_any_cost(gate)
         return ctx.attempt
+
+
+@workshop.execute(background=Background(interrupted="resume"))
+async def execute_stubbornly_at_first(ctx: Context, gate: str) -> int:
+    """Wait until a gate is open, the first time whatever somebody says; each later time, wait to be cancelled."""
+    with _traced(ctx):
+        if ctx.attempt == 1:
+            await _until_open_at_any_cost(gate)
+        else:
+            await asyncio.Event().wait()
+        return ctx.attempt
+
+
+async def _until_open_at_any_cost(gate: str) -> None:
+    """Hear of a cancellation only when the gate is open."""
+    told = None
+    while not _is_open(gate):
+        try:
+            await asyncio.sleep(0.01)
+        except asyncio.CancelledError as error:
+            told = error
+    if told:
+        raise told
 
 
 @workshop.read
