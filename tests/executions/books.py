@@ -27,11 +27,13 @@ from headgate.store.workers import Worker
 __all__ = [
     "ADAPTER",
     "BROKEN",
+    "HASTY",
     "NOW",
     "OPERATION",
     "WORKER",
     "Clock",
     "added",
+    "begun",
     "brought",
     "code_of",
     "found",

@@ -1,5 +1,7 @@
 """Stores of each kind, empty for each test, and with the queue that carries executions."""
 
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -26,3 +28,10 @@ def postgresql_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of an empty store that processes on any machine share."""
     with fresh_url("postgresql", request) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def dead_pid() -> int:
+    """The number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        return process.pid

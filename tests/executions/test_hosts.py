@@ -1,8 +1,6 @@
 """A process that works on executions: attempts and their ends, what it hears, what it leaves, what it finds."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from types import SimpleNamespace
 from typing import Any
@@ -58,13 +56,6 @@ async def memory() -> AsyncIterator[SqlStore]:
 def ledger(memory: SqlStore) -> Ledger:
     """Executions in memory, in true time."""
     return Ledger(memory)
-
-
-@pytest.fixture(scope="session")
-def dead_pid() -> int:
-    """The number of a process that has ended."""
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        return process.pid
 
 
 class Work:
