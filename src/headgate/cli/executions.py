@@ -88,7 +88,7 @@ def cancel(execution_id: _Id, /, *, by: By = None, state: State = None, json: As
             if known is None:
                 return FAILED
             if not await persons.cancel(store, known.id, by or login_name(), time.time):
-                return await _say_why(store, known, "cannot be cancelled any more")
+                return await _say_why(store, known, "it cannot be cancelled any more")
             became = await persons.find(store, known.id, time.time) or known
         return _tell(became, _CANCELLED.get(became.state, _TOLD), as_json=json)
 
