@@ -37,6 +37,7 @@ async def test_pages_have_something_to_say_even_if_nothing_has_happened_yet(desk
             ("/approvals", "Nothing waits for a person."),
             ("/codes", "No agent waits to be verified."),
             ("/agents", "No agent has worked under the safety loop yet."),
+            ("/executions", "Nothing has run in the background yet."),
             ("/audit?event=verified", "No rows."),
         ):
             await tab.go(path)

@@ -281,6 +281,15 @@ async def test_one_is_shown_with_all_that_is_known_of_it_but_its_secrets() -> No
         assert decide(page) == "It has ended, and stays as it is."
 
 
+async def test_of_an_argument_that_is_very_long_only_the_beginning_is_kept_to_be_shown() -> None:
+    shop = Workshop()
+    async with desk(adapter=shop.adapter) as at:
+        shop.go.set()
+        started = await shop.started(at, "execute_report", name="n" * 30_000)
+        page = await looked_at(await at.operator(), started)
+        assert f'"name": "{"n" * 1000}… (30000 characters)"' in unescape(page.text)
+
+
 async def _is_noted(at: Desk, execution: str) -> bool:
     return (await found(at.ledger, execution)).message is not None
 

@@ -138,7 +138,7 @@ class Executions:
             session_id=asked.session.id,
             audited=asked.audited,
             hides=operation.has_secrets,
-            shown=shortened(masked(operation, asked.params)),
+            shown={name: shortened(value) for name, value in masked(operation, asked.params).items()},
         )
         execution = Execution(
             id=execution_id,
