@@ -242,9 +242,11 @@ class Pipes:
 
 
 @contextmanager
-def serve_pipes(*words: str, greet: bool = True, env: Mapping[str, str] | None = None) -> Iterator[Pipes]:
+def serve_pipes(
+    *words: str, source: str = WORKSHOP, greet: bool = True, env: Mapping[str, str] | None = None
+) -> Iterator[Pipes]:
     """A server on pipes; with the handshake of the legacy era, unless told otherwise."""
-    with _started((WORKSHOP, *words), env, None) as serving:
+    with _started((source, *words), env, None) as serving:
         assert serving.process.stdout
         pipes = Pipes(serving, Lines(serving.process.stdout))
         if greet:
