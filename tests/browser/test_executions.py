@@ -9,6 +9,16 @@ from tests.browser.test_hostile_texts import ALL, look_around
 from tests.browser.watching import Watched
 from tests.spec.wires import Aql, data_of
 
+_TOLD_OF_PROGRESS = """() => {
+    const real = ask;
+    let asked = 0;
+    ask = () => { asked += 1; };
+    news.dispatchEvent(new Event("moved"));
+    ask = real;
+    return asked;
+}"""
+"""How often a page asks for itself anew when it hears that something has got on, and nothing else."""
+
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("browser")]
 
 
@@ -31,6 +41,7 @@ async def test_a_bar_moves_by_itself_and_in_the_end_the_result_is_there(look: Lo
             bar = progress.get_by_role("progressbar", name="Progress of execute_harvest")
             await expect(bar).to_have_js_property("value", 0)
             await tab.page.evaluate("window.same = true")
+            assert await tab.page.evaluate(_TOLD_OF_PROGRESS) == 1
         data_of(await agent.execute("execute_row", field=name))
         for _, progress in shown:
             await expect(progress).to_contain_text("50 %")
@@ -41,6 +52,7 @@ async def test_a_bar_moves_by_itself_and_in_the_end_the_result_is_there(look: Lo
         await expect(one.page.locator(".result")).to_contain_text("Basket 2")
         await expect(one.page.get_by_role("button", name="Cancel it")).to_be_hidden()
         await expect(row_of(several, execution)).to_contain_text("completed")
+        assert await one.page.evaluate(_TOLD_OF_PROGRESS) == 0, "there is no bar any more that could move"
         for tab, _ in shown:
             assert await tab.page.evaluate("window.same") is True
 
