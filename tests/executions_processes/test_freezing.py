@@ -1,23 +1,18 @@
 """A worker that is silent for too long is taken for gone; what it says when it comes back changes nothing."""
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import orjson
 import pytest
 
-from headgate import Engine
 from tests.databases import Server
 from tests.executions_processes.callers import eventually
-from tests.executions_processes.hurried import HURRIED, hurried, work
+from tests.executions_processes.hurried import HURRIED, call, ended, hurried, reached, started, working
 from tests.executions_processes.workshop import LIFE, TRACES, traces_in
 from tests.server.processes import PATIENCE, environment
 
@@ -75,50 +70,6 @@ def place(postgresql: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 assert worker.wait(PATIENCE) == 0
             finally:
                 worker.kill()
-
-
-async def call(engine: Engine, operation: str, **params: object) -> Any:
-    """What an operation answers."""
-    envelope = orjson.loads((await engine.call({"operation": operation, "params": params})).text)
-    assert envelope["success"], envelope
-    return envelope["data"]
-
-
-async def started(engine: Engine, operation: str, gate: str) -> str:
-    """The id of an execution that waits for a gate."""
-    return str((await call(engine, operation, gate=gate))["execution_id"])
-
-
-async def ended(engine: Engine, execution_id: str) -> Any:
-    """The state of an execution that has ended."""
-    state = await call(engine, "get_execution", execution_id=execution_id, wait_seconds=60)
-    assert state["status"] in ("completed", "failed", "cancelled"), state
-    return state
-
-
-async def reached(engine: Engine, execution_id: str, state: str) -> None:
-    """Wait for a state of an execution."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            if (await call(engine, "get_execution", execution_id=execution_id)).get("state") == state:
-                return
-            await asyncio.sleep(0.02)
-
-
-@asynccontextmanager
-async def working(state: str, engine: Engine) -> AsyncIterator[None]:
-    """Have this process take work from the queue too."""
-    is_over = asyncio.Event()
-
-    async def until() -> None:
-        await is_over.wait()
-
-    task = asyncio.create_task(work(state, engine, until))
-    try:
-        yield
-    finally:
-        is_over.set()
-        await task
 
 
 async def test_what_a_silent_worker_was_at_fails_or_is_taken_over_and_its_late_results_change_nothing(
