@@ -7,7 +7,7 @@ CONSOLE ?= 127.0.0.1:8787
 # A test that hangs ends the run after five minutes and shows where; so does a process that dies, which xdist waits for.
 NO_WAITING := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true --max-worker-restart=0
 
-.PHONY: demo test lint types unit million hundred-thousand redemptions killings separation hostile screenshots bench bench-large lock clean
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile screenshots bench bench-large lock clean
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP, with agents supervised, and the console
 	@$(BIN)/headgate serve --http $(ADDRESS) --console $(CONSOLE) --safety-loop enforcing
@@ -44,6 +44,9 @@ screenshots: $(VENV)/.developing  ## pictures of the console for its page, taken
 
 killings: $(VENV)/.developing  ## kill -9 of a server amid 1,000 confirmed operations, 50 times on each store
 	HEADGATE_KILLINGS=50 $(BIN)/pytest tests/safety_processes/test_killings.py -s
+
+chaos: $(VENV)/.developing  ## 2,000 executions on 4 servers and 4 workers, while they and the database are killed
+	HEADGATE_CHAOS=2000 $(BIN)/pytest tests/executions_processes/test_chaos.py tests/executions_processes/test_cancelling.py -s
 
 bench: .venv-bench/.installed  ## ratios to the bare SDK, to FastMCP, to bare drivers and to Datasette
 	.venv-bench/bin/python -m benchmarks
