@@ -6,12 +6,13 @@ from typing import Any, TypeVar
 
 from headgate.adapter.background import Background
 from headgate.adapter.context import Caller
-from headgate.executions.host import Host
 from headgate.executions.ledger import Ledger
 from headgate.executions.queueing import prepare_queue, queue_of
+from headgate.executions.service import Executions
 from headgate.executions.values import About
 from headgate.protocol.lifecycle import State
 from headgate.store.executions import Execution, Progress
+from headgate.store.opening import open_store
 from headgate.store.workers import Worker
 from tests.cli.states import in_store
 from tests.executions.books import brought, found, result
@@ -94,7 +95,7 @@ async def get_anything(answer: Any = None) -> Any:
 
 def process(**about: Any) -> Worker:
     """This very process, as one that works on executions."""
-    here = Host(Ledger(store=None), "library", None, None).worker  # type: ignore[arg-type]  (only its name is read)
+    here = Executions("library", open_store("memory:")).host.worker
     return here._replace(**{"id": WORKER, "started_at": time.time(), **about})
 
 

@@ -35,6 +35,20 @@ def test_on_a_terminal_it_appears_after_a_second_and_goes_away(monkeypatch: pyte
     assert text.endswith("\x1b[2K")
 
 
+def test_where_nobody_knows_how_much_there_is_it_tells_only_what_it_is_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    now = [100.0]
+    stream = Terminal()
+    bar = Bar("counting", stream, lambda: now[0])
+    now[0] += 1
+    bar(3, None, "[bold]apples[/]")
+    bar.close()
+    text = stream.getvalue()
+    assert "counting" in text
+    assert "[bold]apples[/]" in text
+    assert "%" not in text
+
+
 def test_what_is_quick_needs_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown_after(0.9, Terminal(), monkeypatch) == ""
 

@@ -72,8 +72,11 @@ def call(
                 if agreed:
                     answer = await _confirmed(target, operation, request, answer)
             place = Place(source, guarding.state)
-            answer, is_result = await carried_on(target, operation, answer, place, waits=wait)
-        return show_result(answer, whole=json) if is_result else _show(answer, whole=json)
+            carried = await carried_on(target, operation, answer, place, waits=wait)
+        code = (show_result if carried.is_end else _show)(carried.answer, whole=json)
+        if carried.note:
+            complain(carried.note)
+        return code
 
     with told(notes=False):
         return guarded(work)

@@ -20,7 +20,7 @@ from headgate.executions.operations import CANCEL, GET, RESULT
 from headgate.protocol.lifecycle import CORE, TERMINAL, State
 from headgate.protocol.visible import visible
 
-__all__ = ["Place", "carried_on", "show_result", "tell_warnings"]
+__all__ = ["Carried", "Place", "carried_on", "show_result", "tell_warnings"]
 
 _PAGE: Final = 1000
 _SECONDS_WATCHED: Final = 2
@@ -63,24 +63,31 @@ class _Started(NamedTuple):
         return cls(execution_id, State(wire["status"]), str(wire.get("operation", "")), wire)
 
 
-async def carried_on(
-    target: Target, operation: str, answer: Envelope, place: Place, *, waits: bool
-) -> tuple[Envelope, bool]:
-    """What comes of an answer: that of the execution's end and True where the command waits for it, else the answer."""
+class Carried(NamedTuple):
+    """What came of an answer: where the command has waited for long work, the answer at its end."""
+
+    answer: Envelope
+    is_end: bool = False
+    note: str = ""
+    """What the caller should know of work that goes on."""
+
+
+async def carried_on(target: Target, operation: str, answer: Envelope, place: Place, *, waits: bool) -> Carried:
+    """Wait for the end of long work that a call has started, if that is wanted, or it would end with this process."""
     started = _Started.of(answer)
     if started is None:
-        return answer, False
+        return Carried(answer)
     is_over = started.status in TERMINAL
     runs_here = not is_over and await target.works_on(started.id)
     if not waits and not runs_here:
-        if not is_over and operation not in (GET, CANCEL):
-            complain(f"it goes on by itself; wait for its result: {place.command(GET, started.id, '--wait')}")
-        return answer, False
+        waiting = place.command(GET, started.id, "--wait")
+        is_news = not is_over and operation not in (GET, CANCEL)
+        return Carried(answer, note=f"it goes on by itself; wait for its result: {waiting}" if is_news else "")
     tell_warnings(answer)
     if runs_here and not waits:
         complain("the work runs in this process, so the command waits for it")
     try:
-        return await _followed(target, started), True
+        return Carried(await _followed(target, started), is_end=True)
     except Exception:
         complain(f"what became of it, once the server is there: {place.command(GET, started.id, '--wait')}")
         raise
