@@ -84,8 +84,8 @@ def _text(name: str, value: object) -> str | None:
     )
 
 
-def ask_of(call: Call, scope: Scope) -> Ask:
-    """What the gatekeeper is asked for a call."""
+def ask_of(call: Call, scope: Scope, repeated_by: Operation | None = None) -> Ask:
+    """What the gatekeeper is asked for a call, or for one that another operation runs again."""
     return Ask(
         operation=call.operation,
         params=call.given,
@@ -96,6 +96,7 @@ def ask_of(call: Call, scope: Scope) -> Ask:
         quota_token=call.controls.quota_token,
         dry_run=call.dry_run,
         values=converted(call.operation, call.given, call.values),
+        repeated_by=repeated_by,
         withholds_tokens=scope.asks_user and scope.batched,
     )
 

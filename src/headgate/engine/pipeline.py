@@ -307,11 +307,14 @@ class Engine:
     async def _permit(self, call: Call, scope: Scope) -> Permitted:
         """The gatekeeper's decision."""
         asked = await self._repeated(call, scope) if call.operation.repeats else call
-        if self.gatekeeper is None or not self._is_guarded(asked, scope):
+        repeated_by = None if asked is call else call.operation
+        is_guarded = self._is_guarded(asked, scope) or (repeated_by is not None and self._is_guarded(call, scope))
+        if self.gatekeeper is None or not is_guarded:
             self._tell_decision(call, scope, Effect.ALLOW)
             return Permitted(call)
+        ask = ask_of(asked, scope, repeated_by)
         try:
-            admission = await self.gatekeeper.admit(ask_of(asked, scope), partial(self._affected_rows, asked, scope))
+            admission = await self.gatekeeper.admit(ask, partial(self._affected_rows, asked, scope))
         except AqlError as error:
             asks = error.error.code == "CONFIRMATION_REQUIRED"
             rule = str((error.error.details or {}).get("rule", ""))
@@ -324,6 +327,8 @@ class Engine:
         """What the gate judges where a call runs again what another one has started: that call, as it was."""
         if self.executions is None:
             return call
+        if scope.unsettled is not None:
+            raise refusals.no_execution_in_transaction(call.operation.name)
         execution = await self.executions.visible(str(call.values[EXECUTION_ID]), scope.caller)
         self.executions.check_retry(execution)
         operation = self._operations.get(execution.operation)

@@ -331,7 +331,11 @@ def _item(execution: Execution, progress: Progress) -> dict[str, Any]:
 
 
 def _moment(at: float | None) -> datetime | None:
-    return None if at is None else datetime.fromtimestamp(at, UTC)
+    """A time as states tell it, to the millisecond, so that the two can be compared."""
+    if at is None:
+        return None
+    moment = datetime.fromtimestamp(at, UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 class _Mine:

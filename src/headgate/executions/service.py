@@ -275,7 +275,7 @@ class Executions:
                 ended = await self.ledger.end_session(session_id)
                 break
             except StoreError as error:
-                _LOG.warning("what ends with a session cannot be ended yet: %s", error)
+                _LOG.warning("the work of an ended session cannot be ended yet: %s", error)
             await asyncio.sleep(_SECONDS_UNTIL_ANOTHER_TRY)
         for execution in ended:
             self.stop_here(execution.id)

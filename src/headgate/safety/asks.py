@@ -25,6 +25,8 @@ class Ask:
     """Whether it only asks what would happen, and so needs no confirmation."""
     values: Mapping[str, object] = field(default_factory=dict)
     """The parameters that the handler gets in another form, in that form."""
+    repeated_by: Operation | None = None
+    """The operation that was really called, where it runs this one again: rules for either count."""
     withholds_tokens: bool = False
     """Whether no token may be answered, because the user would be asked if the call came alone."""
 

@@ -125,8 +125,8 @@ class Gatekeeper:
         return operation in self._asking
 
     def _may_ask(self, operation: Operation) -> bool:
-        if operation.repeats:
-            return any(self._may_ask(one) for one in self.operations.values() if one.background)
+        if operation.repeats and any(self._may_ask(one) for one in self.operations.values() if one.background):
+            return True
         standing = self.standings[operation.name]
         by_trust = decide_by_trust(standing.classified, standing.trust).effect
         if by_trust is Effect.DENY:
@@ -172,7 +172,11 @@ class Gatekeeper:
             without_rows = judge(standing, facts).decision
             if without_rows.effect is not Effect.ALLOW and not is_denied_anyway(standing, facts):
                 facts = replace(facts, affected_rows=await dry_run())
-        return judge(standing, facts)
+        judgement = judge(standing, facts)
+        by = ask.repeated_by
+        if by is None or by.name not in self.standings:
+            return judgement
+        return judgement.beside(judge(self.standings[by.name], replace(facts, operation=by)))
 
     async def _is_repeated(self, ask: Ask, *, ahead: bool = False) -> bool:
         """Whether an operation is called too often. Its dry runs do not count, nor does a confirmed call twice."""

@@ -66,6 +66,11 @@ class Judgement:
         """How dangerous the operation was taken to be."""
         return self.danger.level
 
+    def beside(self, other: "Judgement") -> "Judgement":
+        """The same where a call is two things at once: the more restrictive decision counts."""
+        decision = most_restrictive((self.decision, other.decision))
+        return replace(self, decision=decision, considered=(*self.considered, *other.considered))
+
     def by_a_person(self) -> "Judgement":
         """The same where only a person may confirm, each call for itself."""
         return replace(self, decision=replace(self.decision, who=Who.PERSON, remember=False))
