@@ -85,8 +85,7 @@ class Background:
     """Seconds for which it can be looked up, with its result, once it has ended."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.key, str):
-            object.__setattr__(self, "key", (self.key,))
+        object.__setattr__(self, "key", _names(self.key))
         _whole("retries", self.retries, 0)
         _whole("concurrency", self.concurrency, 1, or_none=True)
         for name in ("backoff", "cleanup", "keep"):
@@ -126,6 +125,13 @@ def background_from(said: "Background | bool") -> Background | None:
     if not isinstance(said, Background):
         raise AdapterError("background= must be True or a Background(…).")
     return said
+
+
+def _names(key: object) -> tuple[str, ...]:
+    names = (key,) if isinstance(key, str) else key
+    if isinstance(names, tuple | list) and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    raise AdapterError(f"Background key must be the name of a parameter, or several, not '{key}'.")
 
 
 def _whole(name: str, value: object, least: int, *, or_none: bool = False) -> None:

@@ -159,11 +159,10 @@ class Operation:
             raise AdapterError(
                 f"Operation '{self.name}' is an async function, which cannot run in a process: write it as a plain one."
             )
-        home = f"{self.function.__module__}.{self.function.__qualname__}"
-        if self.background.process and ("<locals>" in home or home.startswith("__main__.")):
+        if self.background.process and not _can_be_found(self.function):
             raise AdapterError(
                 f"Operation '{self.name}' runs in a process, which must find it: define it in a module that can be "
-                "imported, not inside another function."
+                "imported, under its own name, not inside another function."
             )
 
     def _check_schema(self) -> None:
@@ -290,3 +289,10 @@ class Operation:
 
 def _is_category(value: object) -> bool:
     return isinstance(value, Category)
+
+
+def _can_be_found(function: Callable[..., Any]) -> bool:
+    """Whether another process finds a function by its name in a module."""
+    name = getattr(function, "__qualname__", "<nameless>")
+    is_bound = getattr(function, "__self__", None) is not None
+    return "<" not in name and not is_bound and function.__module__ != "__main__"
