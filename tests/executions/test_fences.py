@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 
@@ -9,7 +10,9 @@ from headgate.adapter.background import Background
 from headgate.executions.ledger import Ledger
 from headgate.executions.queueing import prepare_queue
 from headgate.protocol.lifecycle import State
-from headgate.store.executions import Execution, Progress
+from headgate.store import executions as rows
+from headgate.store.drivers.base import Unkeepable
+from headgate.store.executions import Asked, Execution, Progress
 from headgate.store.opening import open_store
 from headgate.store.sql import SqlStore
 from tests.executions.books import (
@@ -177,3 +180,17 @@ async def test_a_worker_gives_back_only_what_is_its_own(store: SqlStore) -> None
     await ledger.give_back(execution.id, "work_b")
     await ledger.give_back("exec_of_nobody", "work_b")
     assert await found(ledger, execution) == execution
+
+
+async def test_what_is_nobodys_is_not_asked_to_stop_nor_retried(store: SqlStore) -> None:
+    ledger = ledger_of(store)
+    assert await ledger.ask_to_stop("exec_of_nobody", "ann") == (None, [])
+    assert await ledger.retry("exec_of_nobody", None) is None
+    asking = partial(rows.ask_to_stop, execution_id="exec_of_nobody", now=NOW, by="ann", final={}, queue=ledger.queue)
+    assert await store.transact(asking) == Asked(None, []), "it may have expired after it was found"
+
+
+async def test_what_no_store_can_hold_is_refused_at_once(store: SqlStore) -> None:
+    with pytest.raises(Unkeepable):
+        await ledger_of(store).add(made(owner="half a character \ud800"))
+    assert await ledger_of(store).select() == []

@@ -26,6 +26,7 @@ from tests.executions.books import (
     HASTY,
     WORKER,
     added,
+    begun,
     brought,
     code_of,
     found,
@@ -56,6 +57,10 @@ async def memory() -> AsyncIterator[SqlStore]:
 def ledger(memory: SqlStore) -> Ledger:
     """Executions in memory, in true time."""
     return Ledger(memory)
+
+
+async def at_once(_desk: Desk) -> Cut:
+    return result("done")
 
 
 class Work:
@@ -358,6 +363,39 @@ async def test_what_is_stuck_after_its_time_ends_when_it_stops_and_is_not_tried_
         assert (over.state, code_of(over), over.attempt) == (state, code, 1)
 
 
+async def test_a_wish_to_stop_is_heard_between_two_signs_of_life(ledger: Ledger) -> None:
+    work = Work()
+    async with hosted(ledger, work, pace=Pace(busy=0.005, idle=0.005, beat=60)) as host:
+        first = await given(ledger, host)
+        await work.is_begun()
+        await ledger.ask_to_stop(first.id, "ann")
+        assert (await ended(ledger, first)).state is State.CANCELLED
+        later = await added(ledger, worker=host.id)
+        await work.is_begun(2)
+        assert host.desk_of(later.id) is not None, "it looks for work all the same"
+        [known] = await ledger.workers()
+        assert known.beats == 2
+
+
+async def test_where_many_machines_share_the_store_the_queue_says_who_goes_on(store: SqlStore) -> None:
+    ledger = ledger_of(store)
+
+    async def work(desk: Desk) -> Cut:
+        raise Failed(BROKEN)
+
+    async with hosted(ledger, work, pace=Pace(busy=60, idle=60)) as host:
+        retried = Background(retries=1, backoff=1000, concurrency=1)
+        first = await begun(ledger, await added(ledger, retried, worker=host.id))
+        await host.work(first)
+        waiting = await found(ledger, first)
+        assert waiting.state is State.RETRYING
+        assert waiting.worker == (None if store.is_shared else host.id)
+        alone, after = [await added(ledger, Background(concurrency=1), worker=host.id, operation="x") for _ in range(2)]
+        await host.work(await begun(ledger, alone))
+        assert (await found(ledger, after)).ready
+        assert (host.end_of(after.id) is None) is store.is_shared
+
+
 # what others have taken, and what was lost on its way
 
 
@@ -381,6 +419,27 @@ async def test_what_another_process_has_taken_over_stops_here_and_counts_no_more
     assert (here.stop, over) == (Stop.TAKEN, [execution.id])
     assert await found(ledger, execution) == taken
     await host.close()
+
+
+async def test_an_execution_that_comes_back_here_is_worked_on_once_more_and_only_the_later_attempt_counts(
+    ledger: Ledger,
+) -> None:
+    work = Work(stubborn=True)
+    async with hosted(ledger, work, pace=Pace(busy=60, idle=60)) as host:
+        execution = await given(ledger, host, Background(interrupted="resume"))
+        await work.is_begun()
+        await ledger.hand_over(work.desks[0].execution)
+        again = await ledger.begin(execution.id, host.id)
+        assert again is not None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(host.work, again)
+            await work.is_begun(2)
+            assert work.desks[0].stop is Stop.TAKEN
+            assert host.desk_of(execution.id) is work.desks[1]
+            work.may_end.set()
+        done = await found(ledger, execution)
+        assert (done.state, done.attempt) == (State.COMPLETED, 2)
+        assert host.running == 0
 
 
 async def test_a_result_that_comes_too_late_is_not_kept(memory: SqlStore, ledger: Ledger) -> None:
@@ -483,10 +542,35 @@ async def test_a_process_does_not_wait_for_ever_for_work_that_does_not_stop(ledg
     work.may_end.set()
 
 
+async def test_what_was_taken_and_not_begun_is_left_to_others_by_a_process_that_ends(ledger: Ledger) -> None:
+    async with hosted(ledger) as host:
+        execution = await given(ledger, host)
+    left = await found(ledger, execution)
+    assert (left.state, left.worker, left.attempt) == (State.PENDING, None, 0)
+
+
+async def test_a_process_that_was_closed_can_be_started_again(ledger: Ledger) -> None:
+    host = Host(ledger, ADAPTER, at_once, lambda _id: None, pace=HASTY)
+    for _ in range(2):
+        await asyncio.gather(host.start(), host.start())
+        done = await ended(ledger, await given(ledger, host))
+        assert (done.state, done.worker) == (State.COMPLETED, host.id)
+        await host.close()
+        assert await ledger.workers() == []
+
+
 async def test_a_process_that_has_begun_nothing_has_nothing_to_leave(ledger: Ledger) -> None:
     host = Host(ledger, ADAPTER, Work(), lambda _id: None)
     await host.close()
     assert await ledger.workers() == []
+
+
+async def test_a_host_that_is_started_by_two_at_once_looks_after_everything_once(store: SqlStore) -> None:
+    host = Host(ledger_of(store), ADAPTER, at_once, lambda _id: None, pace=HASTY)
+    before = asyncio.all_tasks()
+    await asyncio.gather(host.start(), host.start())
+    assert len(asyncio.all_tasks() - before) == 1
+    await host.close()
 
 
 async def test_a_host_is_started_once(ledger: Ledger) -> None:
@@ -539,6 +623,22 @@ async def test_another_host_of_the_same_adapter_goes_on_where_one_died(ledger: L
             assert (done.state, done.worker) == (State.COMPLETED, host.id)
         assert (await ended(ledger, left[State.CANCELLING])).state is State.CANCELLED
         assert (await ended(ledger, left[State.STUCK])).state is State.FAILED
+
+
+async def test_a_process_that_will_be_gone_in_a_moment_adopts_nothing(ledger: Ledger) -> None:
+    one = Background(concurrency=1)
+    async with hosted(ledger) as host:
+        host.adopts = False
+        mine = await given(ledger, host, one)
+        freed = await added(ledger, one, worker=None)
+        nobodys = await added(ledger, worker=None, operation="execute_import")
+        assert (await ended(ledger, mine)).state is State.COMPLETED
+        beats = (await ledger.workers())[0].beats
+        await until(lambda: _has_beaten(ledger, host, beats + 3))
+        assert [(await found(ledger, left)).state for left in (freed, nobodys)] == [State.PENDING] * 2
+        assert (await found(ledger, freed)).ready
+        host.adopts = True
+        assert (await ended(ledger, freed)).worker == (await ended(ledger, nobodys)).worker == host.id
 
 
 async def test_a_process_that_is_silent_for_too_long_counts_as_gone(

@@ -237,22 +237,26 @@ async def test_what_is_cancelled_just_as_its_turn_comes_passes_the_turn_on(postg
         ledger = ledger_of(store)
         first, second, third = [await added(ledger, ONE) for _ in range(3)]
         at_work = await begun(ledger, first)
-        may_go_on = Event()
+        has_lock, may_go_on = Event(), Event()
 
         def slowly(transaction: Transaction) -> None:
             transaction.lock(f"executions of {ADAPTER} {OPERATION}")
+            has_lock.set()
             may_go_on.wait(20)
             rows.end(transaction, State.COMPLETED, at_work, {}, ledger.queue)
 
-        async def is_there(*, granted: bool) -> bool:
-            sql = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted = :granted"
-            return bool(await other.transact(lambda transaction: transaction.rows(sql, granted=granted), writes=False))
+        async def is_locked() -> bool:
+            return has_lock.is_set()
+
+        async def is_waiting() -> bool:
+            sql = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            return bool(await other.transact(lambda transaction: transaction.rows(sql), writes=False))
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(other.transact, slowly)
-            await until(lambda: is_there(granted=True))
+            await until(is_locked)
             tasks.start_soon(ledger.ask_to_stop, second.id, "ann")
-            await until(lambda: is_there(granted=False))
+            await until(is_waiting)
             may_go_on.set()
         assert (await found(ledger, second)).state is State.CANCELLED
         assert await ready(ledger) == ids(third)

@@ -1,5 +1,7 @@
 """What has expired goes, with its result; what is live or still kept stays."""
 
+import asyncio
+
 import pytest
 
 from headgate.adapter.background import Background
@@ -38,7 +40,7 @@ async def test_what_is_live_never_expires(store: SqlStore) -> None:
 async def test_more_than_are_thrown_away_at_once_go_all_the_same(store: SqlStore) -> None:
     ledger = ledger_of(store)
     kept = await added(ledger)
-    ended = [await added(ledger, MINUTE) for _ in range(203)]
+    ended = await asyncio.gather(*(added(ledger, MINUTE) for _ in range(203)))
     sql = "UPDATE headgate.executions SET state = 'failed', expires_at = :at WHERE id <> :kept"
     await store.transact(lambda transaction: transaction.change(sql, at=NOW, kept=kept.id))
     assert len(await ledger.select()) == len(ended) + 1
