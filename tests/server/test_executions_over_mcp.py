@@ -19,7 +19,7 @@ from headgate.server.binding import McpServer
 from headgate.server.sessions import Sessions
 from headgate.store.interface import StoreError
 from tests.server.errands import ERRANDS, Place, make_errands
-from tests.server.lines import Message, connected, envelope_in
+from tests.server.lines import TASKS, Message, connected, envelope_in
 from tests.server.processes import (
     HEADGATE,
     MODERN_META,
@@ -240,6 +240,24 @@ def test_a_request_without_a_session_is_told_that_its_work_goes_on(serving: Serv
     place.go("a")
     asked = {"execution_id": answer["data"]["execution_id"], "wait_seconds": 60}
     assert modern(serving.port).call("get_execution", asked).envelope["data"]["status"] == "completed"
+
+
+def test_over_http_a_stream_tells_of_a_task_to_its_end(serving: Serving, place: Place) -> None:
+    answer = modern(serving.port).execute("execute_errand", place.params("a"))
+    execution_id = answer.envelope["data"]["execution_id"]
+    meta = {**MODERN_META, "io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS: {}}}}
+    params = {"notifications": {"taskIds": [execution_id]}, "_meta": meta}
+    message = {"jsonrpc": "2.0", "id": "news", "method": "subscriptions/listen", "params": params}
+    headers = {**modern(serving.port).headers, "Mcp-Method": "subscriptions/listen"}
+    connection = http.client.HTTPConnection("127.0.0.1", serving.port, timeout=PATIENCE)
+    with contextlib.closing(connection):
+        connection.request("POST", "/mcp", json.dumps(message), headers)
+        frames = (json.loads(line[6:]) for line in connection.getresponse() if line.startswith(b"data: "))
+        assert next(frames)["params"]["notifications"] == {"taskIds": [execution_id]}
+        assert next(frames)["params"]["status"] == "working"
+        place.go("a")
+        told = next(frame["params"] for frame in frames if frame["params"]["status"] != "working")
+        assert (told["status"], envelope_in(told["result"])["data"]["result"]) == ("completed", "a is done")
 
 
 # pipes
