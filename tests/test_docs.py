@@ -107,6 +107,12 @@ COMMANDS = (
     "verify",
     "watch",
     "console",
+    "executions",
+    "executions cancel",
+    "executions retry",
+    "executions result",
+    "executions workers",
+    "worker",
 )
 
 
