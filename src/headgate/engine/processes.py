@@ -8,6 +8,7 @@ import asyncio
 import pickle
 import struct
 import sys
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from headgate.adapter.operations import Operation
@@ -20,6 +21,8 @@ __all__ = ["CANCELLED", "DONE", "HEAD", "PROGRESS", "RAISED", "REFUSED", "ChildF
 
 HEAD: Final = struct.Struct("!Q")
 """What stands before each message: its length."""
+
+_FAREWELL_SECONDS: Final = 2.0
 
 PROGRESS, DONE, REFUSED, RAISED, CANCELLED = "progress", "done", "refused", "raised", "cancelled"
 
@@ -86,6 +89,13 @@ def _signal(send: Any) -> None:
         return
 
 
+async def _farewell(child: asyncio.subprocess.Process) -> None:
+    """Let a process that has told its last word end by itself, as programs do, unless that takes long."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_FAREWELL_SECONDS):
+            await child.wait()
+
+
 async def _followed(child: asyncio.subprocess.Process, raw: bytes, desk: Desk) -> Cut:
     if child.stdin is None or child.stdout is None:
         raise ChildFailed("the process has no pipes")
@@ -95,9 +105,11 @@ async def _followed(child: asyncio.subprocess.Process, raw: bytes, desk: Desk) -
         while True:
             (length,) = HEAD.unpack(await child.stdout.readexactly(HEAD.size))
             word, content = pickle.loads(await child.stdout.readexactly(length))  # noqa: S301  (from our own child)
+            if word == PROGRESS:
+                desk.report(*content)
+                continue
+            await _farewell(child)
             match word:
-                case "progress":
-                    desk.report(*content)
                 case "done":
                     made: Cut = content
                     return made
