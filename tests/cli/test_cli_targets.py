@@ -193,7 +193,9 @@ async def test_an_error_of_whoever_uses_a_target_comes_out_as_it_is() -> None:
 
 @pytest.mark.anyio
 async def test_an_adapter_in_this_process_is_a_target_too() -> None:
-    assert (await local(Engine(library_adapter())).call("list_members", {}))["success"] is True
+    target = local(Engine(library_adapter()))
+    assert (await target.call("list_members", {}))["success"] is True
+    assert await target.works_on("exec_0") is False  # it has no long work at all
 
 
 def test_errors_come_out_of_groups_of_one() -> None:
