@@ -230,15 +230,17 @@ class Chaos:
 
     async def _stop(self) -> None:
         await self._until_all_are_up()
-        await asyncio.gather(*(program.stop() for program in self.programs))
+        codes = await asyncio.gather(*(program.stop() for program in self.programs))
+        assert set(codes) == {0}, [program.log for program in self.programs if program.lives[-1].code]
 
     @property
     def _vain(self) -> list[Life]:
         return [life for program in self.programs for life in program.vain]
 
     def _could_not_begin(self, life: Life) -> bool:
-        """Whether the database was away for a while of a life."""
-        return any(life.began_at < till and since < (life.ended_at or 0) for since, till in self._away)
+        """Whether the database was away as a life ended, and nothing had been worked on in it."""
+        was_away = any(since < (life.ended_at or 0) and life.began_at < till for since, till in self._away)
+        return was_away and not any(trace.life == life.name for trace in self.examined.traces)
 
     def _compare(self) -> None:
         """What callers were told is what is in the store, and nothing was done that they did not want."""
