@@ -88,6 +88,8 @@ class Host:
         self._strange: dict[str, float] = {}
         self._beaten = float("-inf")
         self._is_closing = False
+        self.adopts = True
+        """Whether it begins what processes that are gone have left: not where it will be gone itself in a moment."""
         self.has_workers = True
         """Whether anybody takes work of this adapter from the shared queue, as far as was heard."""
 
@@ -104,11 +106,19 @@ class Host:
         return len(self._desks)
 
     async def start(self) -> None:
-        """Make itself known, and look after what others have left."""
-        if self._tending is None or self._tending.done():
-            await self.ledger.beat(self.worker)
-            await self._listen(time.monotonic())
+        """Make itself known, and look after what others have left; once more after it was closed."""
+        if self._is_tended:
+            return
+        await self.ledger.beat(self.worker)
+        await self._listen(time.monotonic())
+        if not self._is_tended:  # of two who start it at once, one is faster
+            self._is_closing = False
+            self._wake = asyncio.Event()  # it may be another loop now
             self._tending = self._spawn(self._tend())
+
+    @property
+    def _is_tended(self) -> bool:
+        return self._tending is not None and not self._tending.done()
 
     def take(self, execution_id: str, delay: float = 0.0) -> None:
         """Work on an execution as soon as that is possible."""
@@ -186,12 +196,16 @@ class Host:
             self._done(execution_id)
 
     def _done(self, execution_id: str) -> None:
+        if execution_id in self._desks:
+            return  # a later attempt is under way
         self._taken.discard(execution_id)
         end = self._ends.pop(execution_id, None)
         if end is not None:
             end.set()
 
     async def _begun(self, execution_id: str) -> Execution | None:
+        if self._is_closing:
+            return None  # others begin it
         try:
             return await self.ledger.begin(execution_id, self.id)
         except StoreError as error:  # it will be looked for again
@@ -199,12 +213,17 @@ class Host:
             return None
 
     async def _attempt(self, desk: Desk) -> None:
-        self._desks[desk.execution.id] = desk
+        execution_id = desk.execution.id
+        before = self._desks.get(execution_id)
+        if before is not None:  # it was taken away while this process was silent, and has come back to it
+            before.tell_to_stop(Stop.TAKEN)
+        self._desks[execution_id] = desk
         try:
             made = await self._worked(desk)
             free = await self._settle(desk, made)
         finally:
-            del self._desks[desk.execution.id]
+            if self._desks.get(execution_id) is desk:
+                del self._desks[execution_id]
         self.begin_free(free)
 
     async def _worked(self, desk: Desk) -> Cut | Failed | None:
@@ -259,7 +278,7 @@ class Host:
     async def _fail(self, desk: Desk, failed: Failed) -> list[Free]:
         execution, background = desk.reached, desk.about.background
         if not failed.may_pass or execution.tries >= background.retries:
-            return self._over(execution, await self.ledger.fail(execution, failed.error))
+            return self._over(execution, await self.ledger.give_up(execution, failed.error))
         delay = min(_LONGEST_BACKOFF, background.backoff * 2**execution.tries)
         delay = max(failed.retry_after, delay * (1 + random.random() / 4))  # noqa: S311  (so that not all come at once)
         if not await self.ledger.again(execution, failed.error, self.ledger.clock() + delay):
@@ -278,7 +297,7 @@ class Host:
         if self.ledger.store.is_shared:
             return  # the queue tells the workers
         for one in free:
-            if one.worker in (None, self.id):
+            if one.worker == self.id or (one.worker is None and self.adopts):
                 self.take(one.id)
 
     # all of them
@@ -309,7 +328,7 @@ class Host:
         if self._desks or self._strange or now == self._beaten:
             await self._compare(now)
         if not self.ledger.store.is_shared and not self._is_closing:
-            for execution_id in await self.ledger.to_begin(self.worker.adapter, self.id):
+            for execution_id in await self.ledger.to_begin(self.worker.adapter, self.id, adopts=self.adopts):
                 self.take(execution_id)
 
     async def _write_progress(self) -> None:
@@ -323,14 +342,14 @@ class Host:
 
     async def _compare(self, now: float) -> None:
         """Hear what others want of the executions here, and which are no longer this process's."""
-        mine = {execution_id: desk.execution.attempt for execution_id, desk in self._desks.items()}
+        mine = dict(self._desks)
         known = {execution_id: (attempt, state) for execution_id, attempt, state in await self.ledger.in_hand(self.id)}
-        for execution_id, attempt in mine.items():
+        for execution_id, desk in mine.items():
             there = known.pop(execution_id, None)
-            if there is None or there[0] != attempt:
-                self.tell_to_stop(execution_id, Stop.TAKEN)
+            if there is None or there[0] != desk.execution.attempt:
+                desk.tell_to_stop(Stop.TAKEN)
             elif there[1] is State.CANCELLING:
-                self.tell_to_stop(execution_id)
+                desk.tell_to_stop(Stop.ASKED)
         await self._return(now, [one for one in known if one not in self._taken])
 
     async def _return(self, now: float, strange: Iterable[str]) -> None:

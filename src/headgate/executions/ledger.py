@@ -124,7 +124,7 @@ class Ledger:
         return await self._surely(lambda transaction: rows.again(transaction, execution, changes, self.queue))
 
     async def give_up(self, execution: Execution, error: ErrorDetail) -> list[Free] | None:
-        """End what no attempt can follow, since it was stuck or is to stop."""
+        """End what no attempt follows; what is to stop has then stopped."""
         known = await self._as_asked(execution)
         return await (self.fail(execution, error) if known.asked_at is None else self.stopped(execution))
 
@@ -239,9 +239,9 @@ class Ledger:
         """What a worker is at, as far as the store knows."""
         return await self.store.transact(lambda transaction: rows.in_hand(transaction, worker), writes=False)
 
-    async def to_begin(self, adapter: str, worker: str) -> list[str]:
+    async def to_begin(self, adapter: str, worker: str, *, adopts: bool = True) -> list[str]:
         """What a worker may begin."""
-        work = partial(rows.to_begin, adapter=adapter, worker=worker, now=self.clock())
+        work = partial(rows.to_begin, adapter=adapter, worker=worker, now=self.clock(), adopts=adopts)
         return await self.store.transact(work, writes=False)
 
     async def give_back(self, execution_id: str, worker: str) -> None:
