@@ -139,6 +139,7 @@ def wrong_about(source: str, target: str, attempts: list[Tried]) -> list[str]:
     ]
 
 
+@pytest.mark.proves("spec-8.4.2-only-listed-transitions-happen")
 async def test_every_pair_of_states_is_a_step_or_is_refused_and_leaves_no_trace(store: SqlStore) -> None:
     attempts = await all_tried(store)
     assert {one.source for one in attempts} == set(STEPS)
@@ -155,6 +156,7 @@ async def test_no_function_leads_anywhere_that_it_does_not_say(store: SqlStore) 
     assert {(one.source, one.target) for one in moved} == {(source, one) for source in STEPS for one in STEPS[source]}
 
 
+@pytest.mark.proves("spec-8.4.2-only-listed-transitions-happen", "spec-8.4.4-custom-states-map-to-core")
 async def test_a_client_that_knows_the_core_states_sees_the_six_transitions_and_no_other(store: SqlStore) -> None:
     attempts = await all_tried(store)
     seen = {(state_object(one.before)["status"], state_object(one.after)["status"]) for one in attempts}
@@ -168,6 +170,7 @@ async def test_a_client_that_knows_the_core_states_sees_the_six_transitions_and_
     assert seen <= set(product(core, core))
 
 
+@pytest.mark.proves("spec-8.4.2-terminal-states-are-final")
 async def test_what_has_ended_stays_as_it_is_save_the_retry_of_what_failed(store: SqlStore) -> None:
     ended = [one for one in await all_tried(store) if one.source in ("completed", "failed", "cancelled")]
     assert len(ended) == 3 * len(DOORS)
@@ -186,6 +189,7 @@ async def test_what_has_ended_is_not_ended_again_by_its_session_or_by_the_loss_o
     assert [await found(ledger, one) for one in ended] == ended
 
 
+@pytest.mark.proves("spec-8.4.4-cancel-from-unfinished-states")
 async def test_every_state_that_is_not_terminal_can_be_cancelled(store: SqlStore) -> None:
     ledger = ledger_of(store)
     for state in (State.PENDING, State.RUNNING, State.RETRYING, State.CANCELLING, State.STUCK):
