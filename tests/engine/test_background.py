@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from headgate import Adapter, Binary, Caller, Context, Engine, NotFound, Param, Session
+from headgate import Adapter, Background, Binary, Caller, Context, Engine, NotFound, Param, Session
 from headgate.engine.events import Event
 from tests.engine.asking import ask
 from tests.engine.working import LONG, Works, works
@@ -257,6 +257,25 @@ async def test_a_plain_function_runs_in_a_thread_of_its_own() -> None:
         assert state["progress"] == {"percentage": 50, "current": 1, "total": 2, "message": "halfway"}
         go.set()
         assert (await made.result(execution_id))["result"] != threading.main_thread().name
+
+
+async def test_a_plain_function_may_await_its_progress_in_a_loop_of_its_own() -> None:
+    adapter = Adapter("loops")
+
+    async def walk(ctx: Context) -> int:
+        for step in range(3):
+            await ctx.progress(step + 1, 3)
+        return 3
+
+    @adapter.execute(background=True)
+    def execute_walk(ctx: Context) -> int:
+        """Walk."""
+        return asyncio.run(walk(ctx))
+
+    async with works(adapter) as made:
+        execution_id = await made.start("execute_walk")
+        assert (await made.result(execution_id))["result"] == 3
+        assert (await made.state(execution_id))["progress"]["percentage"] == 100
 
 
 # progress
@@ -506,6 +525,29 @@ async def test_a_secret_is_nowhere_to_be_seen(operation: str, caplog: pytest.Log
         assert PIN not in str(kept), "not even in the store"
         assert PIN not in caplog.text
         assert PIN not in str(heard)
+
+
+async def test_a_secret_that_another_process_may_need_is_kept_until_the_end_and_no_longer() -> None:
+    adapter = Adapter("safe")
+    begun, go = asyncio.Event(), asyncio.Event()
+
+    @adapter.execute(background=Background(interrupted="resume"))
+    async def execute_guarding(pin: Annotated[str, Param(sensitive=True)]) -> int:
+        """Guard."""
+        begun.set()
+        await go.wait()
+        return len(pin)
+
+    async with works(adapter) as made:
+        execution_id = await made.start("execute_guarding", pin=PIN)
+        await begun.wait()
+        kept = await made.executions.ledger.find(execution_id)
+        assert kept is not None
+        assert PIN in kept.params
+        assert PIN not in kept.about
+        go.set()
+        assert (await made.result(execution_id))["result"] == len(PIN)
+        assert PIN not in str(await made.executions.ledger.find(execution_id))
 
 
 async def test_a_secret_reaches_the_function() -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import date
 from typing import Any
 
 import pytest
@@ -476,6 +477,25 @@ async def test_a_value_that_is_left_out_is_the_same_key_as_its_default() -> None
         second = await made.start("execute_baking", bread="oat", oven="left")
         assert await bakery.states(made, [first, second]) == ["running", "pending"]
         await made.cancel(second)
+
+
+@pytest.mark.parametrize(
+    ("default", "given"), [(None, None), (7, 7), (date(2026, 2, 4), "2026-02-04")], ids=["null", "number", "date"]
+)
+async def test_so_it_is_with_defaults_of_every_kind(stage: Stage, default: Any, given: Any) -> None:
+    kind = type(default)
+
+    async def play(what: kind | None = default) -> None:  # type: ignore[valid-type]
+        """Play."""
+        await stage.go.wait()
+
+    async with works(serving(play, Background(key="what"))) as made:
+        first = await made.start("execute_play")
+        second = await made.start("execute_play", what=given)
+        found = [await made.executions.ledger.find(one) for one in (first, second)]
+        assert [one.ready for one in found if one] == [True, False]
+        stage.go.set()
+        assert (await made.ended(second))["status"] == "completed"
 
 
 async def test_a_key_of_two_parameters_is_both_together() -> None:

@@ -218,16 +218,16 @@ async def test_of_two_retries_at_the_same_moment_the_later_is_refused(
     async with works(adapter) as made:
         execution_id = await made.start("execute_failing")
         await made.ended(execution_id)
-        real = Ledger.retry
+        real, both = Ledger.retry, asyncio.Barrier(2)
 
-        async def slow(ledger: Ledger, *args: Any) -> Any:
-            await made.executions.ledger.store.transact(lambda _: None, writes=False)
+        async def together(ledger: Ledger, *args: Any) -> Any:
+            await both.wait()
             return await real(ledger, *args)
 
-        monkeypatch.setattr(Ledger, "retry", slow)
+        monkeypatch.setattr(Ledger, "retry", together)
         retrying = (made.executions.retry(execution_id, ANONYMOUS) for _ in range(2))
-        first, second = await asyncio.gather(*retrying, return_exceptions=True)
-        refused = [one for one in (first, second) if isinstance(one, AqlError)]
+        answers = await asyncio.gather(*retrying, return_exceptions=True)
+        refused = [one for one in answers if isinstance(one, AqlError)]
         assert [one.error.code for one in refused] == ["CONFLICT_EXECUTION_STATE"]
 
 

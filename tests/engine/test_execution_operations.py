@@ -375,6 +375,15 @@ async def test_what_may_not_be_retried_is_refused_and_says_so_beforehand(made: W
     assert (await made.state(execution_id))["status"] == "failed"
 
 
+async def test_what_has_ended_cannot_be_cancelled(errands: Errands, made: Works) -> None:
+    execution_id = await made.start("execute_errand")
+    await made.ended(execution_id)
+    error = await made.error("cancel_execution", execution_id=execution_id)
+    assert error["code"] == "CONFLICT_EXECUTION_STATE"
+    assert error["message"] == "The execution is failed: it has ended, and cannot be cancelled any more"
+    assert leaks(error["message"]) == []
+
+
 async def test_only_what_has_failed_is_retried(errands: Errands, made: Works) -> None:
     errands.may_succeed = True
     execution_id = await made.start("execute_errand")
@@ -551,16 +560,19 @@ async def test_the_audit_tells_of_the_start_and_the_end_of_dangerous_work(errand
     policy = {"danger": {"execute_errand": {"level": "destructive"}}, "trust": "certified"}
     async with works(errands.adapter, policy) as made:
         execution_id = await failing(made)
-        told = [(one.event, one.operation, one.code) for one in await made.audit()]
-        assert told == [
-            ("proposed", "execute_errand", ""),
-            ("executed", "execute_errand", ""),
-            ("returned", "execute_errand", ""),
-            ("ended", "execute_errand", "INTERNAL_ERROR"),
-        ]
-        last = (await made.audit())[-1]
-        assert last.details == {"execution_id": execution_id, "status": "failed"}
-        assert last.request_id == (await made.audit())[0].request_id
+        first = await made.audit()
+        errands.may_succeed = True
+        await made.call("retry_execution", execution_id=execution_id)
+        await made.ended(execution_id)
+        again = (await made.audit())[len(first) :]
+        for entries, code, status in ((first, "INTERNAL_ERROR", "failed"), (again, "", "completed")):
+            assert [one.event for one in entries[:2]] == ["proposed", "executed"]
+            rest = {one.event: one for one in entries[2:]}
+            assert set(rest) == {"returned", "ended"}, "in any order: nobody waits for the end"
+            assert {one.operation for one in entries} == {"execute_errand"}
+            assert (rest["returned"].code, rest["ended"].code) == ("", code)
+            assert rest["ended"].details == {"execution_id": execution_id, "status": status}
+        assert {one.request_id for one in first} == {first[0].request_id}
 
 
 async def test_the_audit_tells_nothing_of_harmless_work(errands: Errands, made: Works) -> None:
