@@ -1,9 +1,10 @@
-"""A worker takes jobs from the shared queue: one, then more at once where many wait, and gives back what it does not do."""
+"""A worker takes jobs from the shared queue: more at once where many wait. It gives back what it will not do."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 from procrastinate import PsycopgConnector
+from procrastinate.jobs import Status
 
 from headgate.adapter.background import Background
 from headgate.executions.ledger import Ledger
@@ -63,7 +64,7 @@ async def test_a_job_that_is_done_makes_room_for_another(executions: Executions,
     done = [await jobs.fetch_job(None, worker) for _ in range(ROOM)]
     for job in done[:2]:
         assert job is not None
-        await jobs.finish_job(job, None, True)  # type: ignore[arg-type]
+        await jobs.finish_job(job, Status.SUCCEEDED, True)
     await jobs.fetch_job(None, worker)
     assert await begun(executions.ledger, some) == ROOM + 2
 

@@ -7,8 +7,10 @@ database is away for a while, this waits for it rather than to give up.
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from procrastinate import App, PsycopgConnector
@@ -48,12 +50,17 @@ _PRUNE: Final = "SELECT worker_id FROM procrastinate_prune_stalled_workers_v1(:s
 class _Jobs(JobManager):
     """What procrastinate's worker asks of the database, asked of the store."""
 
-    def __init__(self, connector: PsycopgConnector, executions: Executions) -> None:
+    def __init__(self, connector: PsycopgConnector, executions: Executions, concurrency: int) -> None:
         super().__init__(connector)
         self._executions = executions
         self._store = executions.ledger.store
         self._queue = queue_name(executions.adapter)
+        self._concurrency = concurrency
+        self._taken: deque[Job] = deque()
+        self._handed_out = 0
+        self._appetite = 1
         self.begun: dict[int, Execution] = {}
+        """By their jobs, the executions that have begun and are not worked on yet."""
         self.is_stopping = False
 
     async def _patiently(self, work: Callable[[], Awaitable[T]], otherwise: T) -> T:
@@ -66,37 +73,52 @@ class _Jobs(JobManager):
         return otherwise
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """Take the next job, and begin its execution, in one step."""
+        """The next job. Where one follows the other, more of them are taken at once: twice as many each time.
 
-        def work(transaction: Transaction) -> Job | None:
-            while found := transaction.rows(_FETCH, queue=self._queue, worker=worker_id):
-                job_id, execution_id, task, queue, priority, attempts = found[0]
-                clock, host = self._executions.ledger.clock, self._executions.host
-                begun = rows.begin(transaction, execution_id, host.id, clock(), job_id)
-                if begun is None:  # it was cancelled while it waited
-                    transaction.rows(_DROP, job=job_id)
-                    continue
-                self.begun[job_id] = begun
-                return Job(
-                    id=job_id,
-                    task_name=task,
-                    queue=queue,
-                    priority=priority,
-                    lock=None,
-                    queueing_lock=None,
-                    task_kwargs={"id": execution_id},
-                    attempts=attempts,
-                    status=Status.DOING.value,
-                )
+        So where there are few, all workers get some, and where there are many, none waits for the disk with each.
+        """
+        if not self._taken:
+            most = max(1, min(self._appetite, self._concurrency - self._handed_out))
+            taking = partial(self._take, worker_id=worker_id, most=most)
+            nothing: list[tuple[Job, Execution]] = []
+            found = await self._patiently(lambda: self._store.transact(taking), nothing)
+            self._appetite = 2 * most if len(found) == most else 1
+            self._taken += (job for job, _ in found)
+            self.begun |= {job.id or 0: execution for job, execution in found}
+        if self.is_stopping:
+            await self.give_back()
+        if not self._taken:
             return None
+        self._handed_out += 1
+        return self._taken.popleft()
 
-        return await self._patiently(lambda: self._store.transact(work), None)
+    def _take(self, transaction: Transaction, worker_id: int, most: int) -> list[tuple[Job, Execution]]:
+        """Take some jobs, and begin their executions, in one step."""
+        taken: list[tuple[Job, Execution]] = []
+        host, now = self._executions.host, self._executions.ledger.clock()
+        while len(taken) < most and (found := transaction.rows(_FETCH, queue=self._queue, worker=worker_id)):
+            job = _job(*found[0])
+            execution = rows.begin(transaction, str(job.task_kwargs["id"]), host.id, now, job.id)
+            if execution is None:  # it was cancelled while it waited
+                transaction.rows(_DROP, job=job.id)
+            else:
+                taken.append((job, execution))
+        return taken
+
+    async def give_back(self) -> None:
+        """Let others have what was taken, and will not be worked on here."""
+        while self._taken:
+            execution = self.begun.pop(self._taken.popleft().id or 0)
+            with suppress(StoreError):  # then it fares like what is under way in a process that is gone
+                await self._executions.ledger.give_back(execution.id, self._executions.host.id)
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         """It was finished together with its execution."""
+        self._handed_out -= 1
 
     async def retry_job(self, job: Job, *args: Any, **kwargs: Any) -> None:
         """It was put back together with its execution."""
+        self._handed_out -= 1
 
     async def list_jobs_to_abort_async(self, queue: str | None = None) -> Iterable[int]:
         """None: the executions themselves say which are to stop."""
@@ -134,13 +156,27 @@ class _Jobs(JobManager):
         return await self._store.transact(lambda transaction: transaction.rows(sql, **values))
 
 
+def _job(number: int, execution_id: str, task: str, queue: str, priority: int, attempts: int) -> Job:
+    return Job(
+        id=number,
+        task_name=task,
+        queue=queue,
+        priority=priority,
+        lock=None,
+        queueing_lock=None,
+        task_kwargs={"id": execution_id},
+        attempts=attempts,
+        status=Status.DOING.value,
+    )
+
+
 class QueueWorker:
     """Works on the executions of one adapter, so many at once."""
 
     def __init__(self, executions: Executions, url: str, concurrency: int) -> None:
         self._executions = executions
         connector = PsycopgConnector(conninfo=url.replace("+psycopg:", ":", 1), min_size=0, max_size=1)
-        self._jobs = _Jobs(connector, executions)
+        self._jobs = _Jobs(connector, executions, concurrency)
         self._app = App(connector=connector)
         self._app.job_manager = self._jobs
         self._app.task(name=TASK, pass_context=True)(self._work)
@@ -169,6 +205,7 @@ class QueueWorker:
                 waiting.cancel()
                 self._jobs.is_stopping = True
                 self._fetcher.stop()
+                await self._jobs.give_back()
                 await self._drain(fetching, grace)
         await fetching
 
