@@ -383,17 +383,18 @@ async def test_where_many_machines_share_the_store_the_queue_says_who_goes_on(st
     async def work(desk: Desk) -> Cut:
         raise Failed(BROKEN)
 
-    async with hosted(ledger, work, pace=Pace(busy=60, idle=60)) as host:
-        retried = Background(retries=1, backoff=1000, concurrency=1)
-        first = await begun(ledger, await added(ledger, retried, worker=host.id))
-        await host.work(first)
-        waiting = await found(ledger, first)
-        assert waiting.state is State.RETRYING
-        assert waiting.worker == (None if store.is_shared else host.id)
-        alone, after = [await added(ledger, Background(concurrency=1), worker=host.id, operation="x") for _ in range(2)]
-        await host.work(await begun(ledger, alone))
-        assert (await found(ledger, after)).ready
-        assert (host.end_of(after.id) is None) is store.is_shared
+    host = Host(ledger, ADAPTER, work, lambda _id: None)  # which is given its work, and looks for none
+    one = Background(concurrency=1)
+    first = await begun(ledger, await added(ledger, Background(retries=1, backoff=1000), worker=host.id))
+    await host.work(first)
+    waiting = await found(ledger, first)
+    assert waiting.state is State.RETRYING
+    assert waiting.worker == (None if store.is_shared else host.id)
+    alone, after = [await added(ledger, one, worker=host.id, operation="execute_import") for _ in range(2)]
+    await host.work(await begun(ledger, alone))
+    assert (await found(ledger, after)).ready
+    assert (host.end_of(after.id) is None) is store.is_shared
+    await host.close()
 
 
 # what others have taken, and what was lost on its way
