@@ -155,30 +155,31 @@ def test_it_runs_what_servers_have_started_and_tells_each_begin_and_end(
     assert f"headgate: {patrolling} execute_patrol cancelled after … s" in log
 
 
-def test_asked_to_stop_it_finishes_what_is_short_and_gives_up_what_is_long(
+def test_asked_to_stop_it_finishes_what_is_under_way_and_takes_nothing_new(
     enqueued: Enqueued, errands: str, shared: str, tmp_path: Path
 ) -> None:
     short = enqueued("execute_wait", f"until={tmp_path / 'done'}")
-    lost, resuming = enqueued("execute_wait"), enqueued("execute_patrol")
-    with working(errands, shared, "--grace", "2") as worker:
-        for one in (short, lost, resuming):
-            worker.logged(f"{one} ")
+    with working(errands, shared, "--grace", "600") as worker:
+        worker.logged(f"{short} execute_wait begun")
         worker.process.send_signal(signal.SIGTERM)
-        worker.logged("stopping: what is under way has 2 s to finish, and a second signal ends it at once")
-        (tmp_path / "done").touch()
+        worker.logged("stopping: what is under way has 600 s to finish, and a second signal ends it at once")
         late = enqueued("execute_count")
+        (tmp_path / "done").touch()
         assert worker.process.wait(PATIENCE) == 0
     assert worker.log.text.splitlines()[-1] == "headgate: stopped"
+    assert [execution_in(shared, one).state for one in (short, late)] == [State.COMPLETED, State.PENDING]
+
+
+def test_what_is_not_finished_in_time_fails_or_is_given_back(enqueued: Enqueued, errands: str, shared: str) -> None:
+    lost, resuming = enqueued("execute_wait"), enqueued("execute_patrol")
+    with working(errands, shared, "--grace", "0") as worker:
+        for one in (lost, resuming):
+            worker.logged(f"{one} ")
+        assert worker.stop() == 0
     assert f"{resuming} execute_patrol interrupted after " in worker.log.text
-    states = {one: execution_in(shared, one) for one in (short, lost, resuming, late)}
-    assert [one.state for one in states.values()] == [
-        State.COMPLETED,
-        State.FAILED,
-        State.RETRYING,
-        State.PENDING,
-    ]
-    assert code_of(states[lost]) == "INTERNAL_INTERRUPTED"
-    assert states[resuming].worker is None
+    failed, given_back = execution_in(shared, lost), execution_in(shared, resuming)
+    assert (failed.state, code_of(failed)) == (State.FAILED, "INTERNAL_INTERRUPTED")
+    assert (given_back.state, given_back.worker) == (State.RETRYING, None)
 
 
 def test_a_second_signal_of_either_kind_ends_it_at_once(
