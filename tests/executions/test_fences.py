@@ -186,8 +186,11 @@ async def test_what_is_nobodys_is_not_asked_to_stop_nor_retried(store: SqlStore)
     ledger = ledger_of(store)
     assert await ledger.ask_to_stop("exec_of_nobody", "ann") == (None, [])
     assert await ledger.retry("exec_of_nobody", None) is None
-    asking = partial(rows.ask_to_stop, execution_id="exec_of_nobody", now=NOW, by="ann", final={}, queue=ledger.queue)
-    assert await store.transact(asking) == Asked(None, []), "it may have expired after it was found"
+    asked = {"asked_at": NOW, "asked_by": "ann"}
+    asking = partial(rows.ask_to_stop, execution_id="exec_of_nobody", asked=asked, target=State.CANCELLED, final={})
+    assert await store.transact(partial(asking, queue=ledger.queue)) == Asked(None, []), (
+        "it may have expired after it was found"
+    )
 
 
 async def test_what_no_store_can_hold_is_refused_at_once(store: SqlStore) -> None:

@@ -1,7 +1,11 @@
 """A process that works on executions: attempts and their ends, what it hears, what it leaves, what it finds."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -227,7 +231,7 @@ async def test_progress_is_written_down_while_the_work_goes_on(ledger: Ledger) -
         await until(is_written)
         assert (await found(ledger, execution)).state is State.RUNNING
         work.may_end.set()
-        assert (await ended(ledger, execution)).progress == Progress(1, 2, "half")
+        assert (await ended(ledger, execution)).progress == Progress(2, 2, "half"), "what has completed is all done"
 
 
 # stopping
@@ -672,6 +676,16 @@ def test_a_process_is_dead_only_if_that_is_sure(dead_pid: int, monkeypatch: pyte
 
     monkeypatch.setattr("os.kill", forbidden)
     assert not is_dead(here._replace(pid=dead_pid)), "it is another user's"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells which processes are zombies")
+def test_a_process_that_nobody_has_buried_is_dead() -> None:
+    here = Host(Ledger(open_store("memory:")), ADAPTER, Work(), lambda _id: None).worker
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        assert not is_dead(here._replace(pid=child.pid))
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert is_dead(here._replace(pid=child.pid))
 
 
 # a store that fails for a while

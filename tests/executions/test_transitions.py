@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from headgate.adapter.background import Background
-from headgate.executions.ledger import Ledger
+from headgate.executions.ledger import SESSION_ENDED, Ledger
 from headgate.executions.values import state_object
 from headgate.protocol.lifecycle import State, is_legal
 from headgate.store.executions import Execution
@@ -73,6 +73,12 @@ DOORS = (
     Door("retry", ("retrying",), lambda ledger, one: ledger.retry(one.id, WORKER)),
     Door("stuck", ("stuck",), lambda ledger, one: ledger.stuck(one.run)),
     Door("ask_to_stop", ("cancelling", "cancelled"), lambda ledger, one: ledger.ask_to_stop(one.id, "ann")),
+    Door(
+        "session",
+        ("cancelling", "cancelled", "failed"),
+        lambda ledger, one: ledger.ask_to_stop(one.id, SESSION_ENDED),
+        Background(session="fail"),
+    ),
     Door("give_back", ("retrying", "failed", "cancelled"), lambda ledger, one: ledger.give_back(one.id, WORKER)),
     Door("hand_over", ("failed", "cancelled"), lambda ledger, one: ledger.hand_over(one)),
     Door("resume", ("retrying", "failed", "cancelled"), lambda ledger, one: ledger.hand_over(one), RESUMED),
@@ -105,7 +111,8 @@ class Tried(NamedTuple):
         """What waits for a worker that hands it over waits for any then; a wish to stop what is stuck is noted."""
         if self.door.name in ("hand_over", "resume") and self.source in ("pending", "retrying"):
             return {"worker"}
-        return {"asked_at", "asked_by"} if (self.door.name, self.source) == ("ask_to_stop", "stuck") else set()
+        asks = self.door.name in ("ask_to_stop", "session")
+        return {"asked_at", "asked_by"} if asks and self.source == "stuck" else set()
 
 
 _known: dict[str, list[Tried]] = {}

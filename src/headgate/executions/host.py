@@ -52,8 +52,8 @@ class Pace:
 
     busy: float = 0.4
     """While it works on some: how soon a wish to cancel from elsewhere is heard, and progress is seen elsewhere."""
-    idle: float = 5.0
-    beat: float = 2.0
+    idle: float = 2.0
+    beat: float = 5.0
     lost: float = 30.0
     """After such a silence a process counts as gone."""
 
@@ -415,4 +415,11 @@ def is_dead(worker: Worker) -> bool:
         return True
     except OSError:
         return False
+    return _is_zombie(worker.pid)
+
+
+def _is_zombie(pid: int) -> bool:
+    """Whether a process is dead and nobody has asked how it ended, as in containers without a proper first process."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1] == ["Z"]
     return False

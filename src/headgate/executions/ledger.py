@@ -107,7 +107,8 @@ class Ledger:
 
     async def complete(self, execution: Execution, made: Cut) -> list[Free] | None:
         """Keep the result; None if the attempt is no longer its worker's. Tells whose turn it is now."""
-        return await self._end(State.COMPLETED, execution, outcome=made.outcome.text(), cut=made)
+        reached = execution if execution.total is None else replace(execution, done=execution.total)
+        return await self._end(State.COMPLETED, reached, outcome=made.outcome.text(), cut=made)
 
     async def fail(self, execution: Execution, error: ErrorDetail) -> list[Free] | None:
         """Keep the error."""
@@ -187,15 +188,25 @@ class Ledger:
         known = await self.find(execution_id)
         if known is None or known.state.is_terminal:
             return known, []
-        final = self._final(About.read(known.about), known)
-        asking = partial(rows.ask_to_stop, execution_id=execution_id, now=self.clock(), by=by)
-        ending = self._telling(known, State.CANCELLED, {})
+        about = About.read(known.about)
+        fails = known.state is State.RETRYING and fails_with_session(replace(known, asked_by=by), about)
+        error = wire_error(_OF_SESSION) if fails else None
+        target = State.FAILED if fails else State.CANCELLED
+        asking = partial(
+            rows.ask_to_stop,
+            execution_id=execution_id,
+            asked={"asked_at": self.clock(), "asked_by": by},
+            target=target,
+            final={**self._final(about, known), "error": error},
+            queue=self.queue,
+        )
+        ending = self._telling(known, target, {"error": error})
 
         def told(asked: Asked) -> Sequence[Entry]:
-            ended = asked.execution if asked.execution and asked.execution.state is State.CANCELLED else None
+            ended = asked.execution if asked.execution and asked.execution.state is target else None
             return [*entries, *ending(ended)] if asked.is_heard else []
 
-        asked = await self.store.transact(lambda transaction: asking(transaction, final=final, queue=self.queue), told)
+        asked = await self.store.transact(asking, told)
         return asked.execution, asked.free
 
     async def retry(self, execution_id: str, worker: str | None, entries: Sequence[Entry] = ()) -> Execution | None:

@@ -110,6 +110,7 @@ class Executions:
     async def start(self, asked: Start) -> tuple[Execution, tuple[Notice, ...]]:
         """Start the work of a call; what the caller should know of it."""
         await self.open()
+        await self._forget_ended()
         made, notices = self._made(asked)
         with anyio.CancelScope(shield=True):  # whoever hangs up now has started it all the same
             execution = await self.ledger.add(made)
@@ -170,6 +171,13 @@ class Executions:
         held = self._secrets.get(execution.id)
         params: Mapping[str, object] = json.loads(execution.params) if held is None else held
         return params
+
+    async def _forget_ended(self) -> None:
+        """Keep no secrets of what others have ended: its session, an operator, another process."""
+        for execution_id in list(self._secrets):
+            found = await self.ledger.find(execution_id)
+            if found is not None and found.state.is_terminal:
+                self._forget(execution_id)
 
     def _forget(self, execution_id: str) -> None:
         """Keep its secrets no longer."""

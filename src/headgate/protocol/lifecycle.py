@@ -90,7 +90,7 @@ TRANSITIONS: Final = (
     Transition(State.RUNNING, State.STUCK, "its time is over, and it does not stop"),
     Transition(State.RETRYING, State.RUNNING, "the next attempt begins"),
     Transition(State.RETRYING, State.CANCELLED, _CANCEL),
-    Transition(State.RETRYING, State.FAILED, "nobody can work on it any more"),
+    Transition(State.RETRYING, State.FAILED, "its session ended, and the operation says that it then fails"),
     Transition(State.CANCELLING, State.CANCELLED, "the work has cleaned up"),
     Transition(State.CANCELLING, State.COMPLETED, "the work was done before it could be stopped"),
     Transition(State.CANCELLING, State.FAILED, "its session ended, and the operation says that it then fails"),

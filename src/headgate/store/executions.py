@@ -376,7 +376,12 @@ def mark_stuck(transaction: Transaction, run: Run) -> bool:
 
 
 def ask_to_stop(
-    transaction: Transaction, execution_id: str, now: float, by: str, final: Mapping[str, object], queue: Queue
+    transaction: Transaction,
+    execution_id: str,
+    asked: Mapping[str, object],
+    target: State,
+    final: Mapping[str, object],
+    queue: Queue,
 ) -> Asked:
     """Ask for an execution's end: at once if nobody is at it, else as soon as it has cleaned up."""
     known = find(transaction, execution_id)
@@ -384,8 +389,7 @@ def ask_to_stop(
         return Asked(None, [])
     _lock(transaction, known)
     known = find(transaction, execution_id) or known  # its turn may have come while the lock was another's
-    asked = {"asked_at": now, "asked_by": by}
-    ended = _move(transaction, State.CANCELLED, execution_id, {**asked, **final, "ready": 0}, sources=_WAITING)
+    ended = _move(transaction, target, execution_id, {**asked, **final, "ready": 0}, sources=_WAITING)
     if ended is not None:  # its job, if there is one, finds nothing to begin
         return Asked(ended, _give_room(transaction, ended, queue) if known.ready else [], is_heard=True)
     moved = _move(transaction, State.CANCELLING, execution_id, asked) or _note_ask(transaction, execution_id, asked)
