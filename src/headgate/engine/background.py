@@ -5,7 +5,7 @@ import logging
 import os
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -36,6 +36,9 @@ _LOG: Final = logging.getLogger("headgate")
 _THREADS: Final = 100
 """How many plain functions run at once, beside those that callers wait for."""
 _FEW_PROCESSES: Final = 4
+_FEW_ITEMS: Final = 20
+_FEW_LETTERS: Final = 1000
+_BITS: Final = 64
 
 
 class _Attempt:
@@ -117,7 +120,27 @@ class Performer:
             async with self._threads:
                 desk.stops_by(attempt.stopped.set)
                 data = await _in_thread(partial(operation.function, **values))
-        return await anyio.to_thread.run_sync(partial(cut, standing_alone(data), encode, tuple(context.warnings)))
+        cutting = partial(cut, standing_alone(data), encode, tuple(context.warnings))
+        return cutting() if _is_small(data) else await anyio.to_thread.run_sync(cutting)
+
+
+def _is_small(data: object) -> bool:
+    """Whether a result is cut sooner than a thread could be asked to do it."""
+    items: Collection[object] = (data,)
+    if isinstance(data, dict | list | tuple):
+        items = data.values() if isinstance(data, dict) else data
+    return len(items) <= _FEW_ITEMS and all(_is_tiny(item) for item in items)
+
+
+def _is_tiny(item: object) -> bool:
+    match item:
+        case None | bool() | float():
+            return True
+        case int():
+            return item.bit_length() <= _BITS
+        case str():
+            return len(item) <= _FEW_LETTERS
+    return False
 
 
 async def _in_thread(function: Callable[[], Any]) -> Any:
