@@ -72,6 +72,11 @@ class Callers:
                 if envelope is not None:
                     return envelope
 
+    async def greet_all(self) -> None:
+        """Have each of the servers answer once."""
+        for server in self._servers:
+            (await self._http.get(server.url.replace("/mcp", "/health"))).raise_for_status()
+
     async def _somewhere(self) -> str:
         there = await eventually(lambda: [one.url for one in self._servers if one.url])
         return self._chance.choice(there)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import signal
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterable
@@ -29,6 +30,8 @@ _TERMINAL = frozenset({"completed", "failed", "cancelled"})
 _LONGEST_AWAY = 1.0
 _DATABASE_AWAY = 1.5
 _AT_ONCE = 16
+_WORKERS_KILLED = 0.6
+"""Which part of the kills meets workers, where the work is."""
 _DISTURBED = 0.9
 """Which part of the work is started while programs are killed; the rest goes on in peace."""
 
@@ -42,7 +45,7 @@ class Size:
     executions: int = 2000
     agents: int = 40
     """How many callers there are, each of whom follows one execution at a time."""
-    kills: int = 60
+    kills: int = 80
     restarts: tuple[Literal["immediate", "fast"], ...] = ("immediate", "fast")
     """How the database is taken away for a while, each time."""
 
@@ -111,7 +114,7 @@ class Chaos:
             await self._until_all_is_over()
             self._examined = await asyncio.to_thread(examine, self.database.url, self._traces, self.lives)
             await self._fetch_all(callers)
-            await self._stop()
+            await self._stop(callers)
         self.examined.check()
         self._compare()
         self.seconds = time.perf_counter() - began
@@ -204,7 +207,8 @@ class Chaos:
         self._away.append((since, time.monotonic()))
 
     async def _kill(self) -> None:
-        program = self._chance.choice(self.programs)
+        of_kind = self._workers if self._chance.random() < _WORKERS_KILLED else self._servers
+        program = self._chance.choice(of_kind)
         await eventually(program.kill)  # it may be on its way back from the kill before
         self.kills[program.kind] += 1
 
@@ -228,10 +232,12 @@ class Chaos:
         assert await _result(callers, one.id) == wanted, one
         self.fetched += 1
 
-    async def _stop(self) -> None:
+    async def _stop(self, callers: Callers) -> None:
         await self._until_all_are_up()
-        codes = await asyncio.gather(*(program.stop() for program in self.programs))
-        assert set(codes) == {0}, [program.log for program in self.programs if program.lives[-1].code]
+        await callers.greet_all()
+        await asyncio.gather(*(program.stop() for program in self.programs))
+        for program in self.programs:
+            assert self._has_ended_well(program.lives[-1]), program.log
 
     @property
     def _vain(self) -> list[Life]:
@@ -240,7 +246,14 @@ class Chaos:
     def _could_not_begin(self, life: Life) -> bool:
         """Whether the database was away as a life ended, and nothing had been worked on in it."""
         was_away = any(since < (life.ended_at or 0) and life.began_at < till for since, till in self._away)
-        return was_away and not any(trace.life == life.name for trace in self.examined.traces)
+        return was_away and self._was_idle(life)
+
+    def _has_ended_well(self, life: Life) -> bool:
+        """Whether it has heard that it is to stop; a worker that was only beginning may have heard nothing."""
+        return life.code == 0 or (life.code == -signal.SIGTERM and "worker" in life.name and self._was_idle(life))
+
+    def _was_idle(self, life: Life) -> bool:
+        return not any(trace.life == life.name for trace in self.examined.traces)
 
     def _compare(self) -> None:
         """What callers were told is what is in the store, and nothing was done that they did not want."""

@@ -17,8 +17,8 @@ from tests.executions_processes.durable import Durable, durable_postgresql
 
 WANTED = int(os.environ.get("HEADGATE_CHAOS", "0"))
 SEED = int(os.environ.get("HEADGATE_CHAOS_SEED", "6"))
-SMALL = Size(servers=2, workers=2, executions=120, agents=20, kills=6, restarts=("immediate",))
-LARGE = Size(executions=WANTED, kills=max(6, WANTED // 33))
+SMALL = Size(servers=2, workers=2, executions=120, agents=20, kills=5, restarts=("immediate",))
+LARGE = Size(executions=WANTED, kills=max(6, WANTED // 25))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.server.processes import PATIENCE, is_listening, until
 IMPATIENT = """
 from headgate.cli import main, running
 
-running._GRACE_SECONDS = 3.0
+running._GRACE_SECONDS = 1.5
 main()
 """
 
@@ -27,7 +27,7 @@ def place(sqlite: Server, tmp_path: Path) -> Iterator[Place]:
 
 @pytest.fixture
 def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs that wait for what is under way for three seconds when they are to stop, where others wait for ten."""
+    """Programs that wait for what is under way for a moment when they are to stop, where others wait for ten seconds."""
     program = tmp_path / "headgate"
     program.write_text(f"#!{sys.executable}\n{IMPATIENT}")
     program.chmod(0o700)

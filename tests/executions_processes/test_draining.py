@@ -24,7 +24,7 @@ async def test_a_worker_that_is_to_stop_finishes_what_is_short_and_interrupts_th
     with postgresql.fresh() as made:
         place = Place(made.url, tmp_path)
         async with hurried(place.state, takes_jobs=True, pace=Pace()) as engine:
-            with place.worked("before", "--grace", "2") as worker:
+            with place.worked("before", "--grace", "1") as worker:
                 short = await started(engine, "execute_until", "soon")
                 once = await started(engine, "execute_until", "late")
                 again = await started(engine, "execute_until_again", "late")
