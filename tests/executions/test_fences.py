@@ -10,7 +10,7 @@ from headgate.adapter.background import Background
 from headgate.executions.ledger import Ledger
 from headgate.executions.queueing import prepare_queue
 from headgate.protocol.lifecycle import State
-from headgate.store import executions as rows
+from headgate.store import moving
 from headgate.store.drivers.base import Unkeepable
 from headgate.store.executions import Asked, Execution, Progress
 from headgate.store.opening import open_store
@@ -187,7 +187,7 @@ async def test_what_is_nobodys_is_not_asked_to_stop_nor_retried(store: SqlStore)
     assert await ledger.ask_to_stop("exec_of_nobody", "ann") == (None, [])
     assert await ledger.retry("exec_of_nobody", None) is None
     asked = {"asked_at": NOW, "asked_by": "ann"}
-    asking = partial(rows.ask_to_stop, execution_id="exec_of_nobody", asked=asked, target=State.CANCELLED, final={})
+    asking = partial(moving.ask_to_stop, execution_id="exec_of_nobody", asked=asked, target=State.CANCELLED, final={})
     assert await store.transact(partial(asking, queue=ledger.queue)) == Asked(None, []), (
         "it may have expired after it was found"
     )

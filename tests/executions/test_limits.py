@@ -14,7 +14,7 @@ from headgate.adapter.background import Background
 from headgate.executions.ledger import Ledger
 from headgate.executions.queueing import prepare_queue, queue_name
 from headgate.protocol.lifecycle import State
-from headgate.store import executions as rows
+from headgate.store import moving
 from headgate.store.drivers.base import Transaction
 from headgate.store.executions import Execution, Free
 from headgate.store.opening import open_store
@@ -243,7 +243,7 @@ async def test_what_is_cancelled_just_as_its_turn_comes_passes_the_turn_on(postg
             transaction.lock(f"executions of {ADAPTER} {OPERATION}")
             has_lock.set()
             may_go_on.wait(20)
-            rows.end(transaction, State.COMPLETED, at_work, {}, ledger.queue)
+            moving.end(transaction, State.COMPLETED, at_work, {}, ledger.queue)
 
         async def is_locked() -> bool:
             return has_lock.is_set()

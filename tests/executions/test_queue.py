@@ -14,7 +14,7 @@ from headgate.executions import queueing
 from headgate.executions.ledger import Ledger
 from headgate.executions.queueing import NoQueue, SharedQueue, prepare_queue, queue_name, queue_of
 from headgate.protocol.lifecycle import State
-from headgate.store import executions as rows
+from headgate.store import moving
 from headgate.store.drivers.base import Row, Transaction
 from headgate.store.executions import Execution
 from headgate.store.interface import StoreError
@@ -175,7 +175,7 @@ class Fetcher:
         sql = """SELECT id, args ->> 'id' FROM procrastinate_fetch_job_v2(ARRAY[CAST(:queue AS varchar)], :number)
             WHERE id IS NOT NULL"""
         found = transaction.rows(sql, queue=queue_name(ADAPTER), number=number)
-        return rows.begin(transaction, found[0][1], "work_a", NOW, found[0][0]) if found else None
+        return moving.begin(transaction, found[0][1], "work_a", NOW, found[0][0]) if found else None
 
     async def is_idle(self) -> bool:
         return await self.ledger.store.transact(self._taken) is None
@@ -268,7 +268,7 @@ async def test_a_change_that_is_undone_leaves_no_job(shared: SqlStore) -> None:
     at_work = await Fetcher(ledger).take()
 
     def interrupted(transaction: Transaction) -> None:
-        rows.end(transaction, State.FAILED, at_work, {}, ledger.queue)
+        moving.end(transaction, State.FAILED, at_work, {}, ledger.queue)
         raise StoreError("in the middle")
 
     with pytest.raises(StoreError, match="in the middle"):

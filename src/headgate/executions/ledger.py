@@ -16,6 +16,7 @@ from headgate.protocol.errors import ErrorDetail
 from headgate.protocol.lifecycle import State
 from headgate.safety.auditing import ENDED
 from headgate.store import executions as rows
+from headgate.store import moving
 from headgate.store import workers as processes
 from headgate.store.audit import Entry
 from headgate.store.drivers.base import Transaction, Unkeepable
@@ -86,22 +87,22 @@ class Ledger:
 
     async def add(self, execution: Execution) -> Execution:
         """Keep a new execution. It has its id already, so that trying again after a doubt adds no second one."""
-        return await self._surely(lambda transaction: rows.add(transaction, execution, self.queue), seconds=10.0)
+        return await self._surely(lambda transaction: moving.add(transaction, execution, self.queue), seconds=10.0)
 
     async def begin(self, execution_id: str, worker: str) -> Execution | None:
         """Start the next attempt; None if it is not waiting for that, or somebody else was faster."""
         now = self.clock()
-        return await self.store.transact(lambda transaction: rows.begin(transaction, execution_id, worker, now))
+        return await self.store.transact(lambda transaction: moving.begin(transaction, execution_id, worker, now))
 
     # while it runs
 
     async def note(self, notes: Sequence[tuple[Run, Progress]]) -> None:
         """Write down how far some attempts are."""
-        await self.store.transact(lambda transaction: rows.note_progress(transaction, notes))
+        await self.store.transact(lambda transaction: moving.note_progress(transaction, notes))
 
     async def stuck(self, run: Run) -> None:
         """Say that an attempt does not stop."""
-        await self._surely(lambda transaction: rows.mark_stuck(transaction, run))
+        await self._surely(lambda transaction: moving.mark_stuck(transaction, run))
 
     # ending; whatever happens to the database, what came of the work is not lost
 
@@ -122,7 +123,7 @@ class Ledger:
         """Let another attempt follow one that has failed; whether it was still its worker's."""
         worker = None if self.store.is_shared else execution.worker
         changes = {"tries": execution.tries + 1, "due_at": due_at, "error": wire_error(error), "worker": worker}
-        return await self._surely(lambda transaction: rows.again(transaction, execution, changes, self.queue))
+        return await self._surely(lambda transaction: moving.again(transaction, execution, changes, self.queue))
 
     async def give_up(self, execution: Execution, error: ErrorDetail) -> list[Free] | None:
         """End what no attempt follows; what is to stop has then stopped."""
@@ -148,7 +149,7 @@ class Ledger:
         pieces = cut.pieces if cut else ()
         telling = self._telling(execution, target, changes)
         return await self._surely(
-            lambda transaction: rows.end(transaction, target, execution, final, self.queue, pieces), telling
+            lambda transaction: moving.end(transaction, target, execution, final, self.queue, pieces), telling
         )
 
     def _final(self, about: About, execution: Execution) -> dict[str, object]:
@@ -193,7 +194,7 @@ class Ledger:
         error = wire_error(_OF_SESSION) if fails else None
         target = State.FAILED if fails else State.CANCELLED
         asking = partial(
-            rows.ask_to_stop,
+            moving.ask_to_stop,
             execution_id=execution_id,
             asked={"asked_at": self.clock(), "asked_by": by},
             target=target,
@@ -213,7 +214,7 @@ class Ledger:
         """Let an execution that has failed begin anew; None if it has not failed."""
         now = self.clock()
         return await self.store.transact(
-            lambda transaction: rows.retry(transaction, execution_id, now, worker, self.queue),
+            lambda transaction: moving.retry(transaction, execution_id, now, worker, self.queue),
             lambda moved: [] if moved is None else entries,
         )
 
@@ -262,7 +263,7 @@ class Ledger:
             return
         if known.state is State.RUNNING:
             changes: dict[str, object] = {"due_at": self.clock()}
-            await self.store.transact(partial(rows.resume, execution=known, changes=changes, queue=self.queue))
+            await self.store.transact(partial(moving.resume, execution=known, changes=changes, queue=self.queue))
         elif known.state in (State.CANCELLING, State.STUCK):
             await self.store.transact(*self._interruption(known))
 
@@ -284,13 +285,13 @@ class Ledger:
         about = About.read(execution.about)
         target, error = fate(execution, about)
         if target is State.PENDING:
-            return partial(rows.set_free, execution=execution), _nothing
+            return partial(moving.set_free, execution=execution), _nothing
         if target is State.RETRYING:
             changes: dict[str, object] = {"due_at": self.clock()}
-            return partial(rows.resume, execution=execution, changes=changes, queue=self.queue), _nothing
+            return partial(moving.resume, execution=execution, changes=changes, queue=self.queue), _nothing
         kept = wire_error(error) if error else None
         final = {**self._final(about, execution), "error": kept}
-        ending = partial(rows.end, target=target, execution=execution, changes=final, queue=self.queue)
+        ending = partial(moving.end, target=target, execution=execution, changes=final, queue=self.queue)
         return ending, self._telling(execution, target, {"error": kept})
 
     async def stopped(self, execution: Execution) -> list[Free] | None:

@@ -23,7 +23,7 @@ from procrastinate.worker import Worker as Fetcher
 from headgate.executions.desks import Stop
 from headgate.executions.queueing import TASK, queue_name
 from headgate.executions.service import Executions
-from headgate.store import executions as rows
+from headgate.store import moving
 from headgate.store.drivers.base import Transaction
 from headgate.store.executions import Execution
 from headgate.store.interface import StoreError
@@ -98,7 +98,7 @@ class _Jobs(JobManager):
         host, now = self._executions.host, self._executions.ledger.clock()
         while len(taken) < most and (found := transaction.rows(_FETCH, queue=self._queue, worker=worker_id)):
             job = _job(*found[0])
-            execution = rows.begin(transaction, str(job.task_kwargs["id"]), host.id, now, job.id)
+            execution = moving.begin(transaction, str(job.task_kwargs["id"]), host.id, now, job.id)
             if execution is None:  # it was cancelled while it waited
                 transaction.rows(_DROP, job=job.id)
             else:

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 import orjson
 
-from headgate.store import chain, executions, uses
+from headgate.store import chain, moving, uses
 from headgate.store.audit import Entry, Head
 from headgate.store.audit import Row as AuditRow
 from headgate.store.drivers.base import Driver, Row, Transaction, Unkeepable
@@ -124,7 +124,7 @@ class SqlStore:
 
         while keys := await self._run(partial(uses.keys_to_purge, before=before), writes=False):
             await self._run(partial(uses.purge, keys=keys, before=before))
-        while await self._run(partial(executions.purge, before=before)):
+        while await self._run(partial(moving.purge, before=before)):
             pass
         return await self._run(records)
 
