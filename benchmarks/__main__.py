@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.aims import Aim, aims_table
+from benchmarks.crowd import crowd
 from benchmarks.data import postgresql, sqlite_file
 from benchmarks.databases import in_postgresql, in_sqlite
 from benchmarks.dispatch import dispatch
+from benchmarks.executions import Amount, executions
 from benchmarks.gating import guarded, ungated
 from benchmarks.memory import while_paging
 from benchmarks.over_http import HAS_DATASETTE, over_http
@@ -34,12 +36,26 @@ class Effort:
     mcp_rounds: int
     builds: int
     row_seconds: float
+    executions: Amount
 
 
-FULL: Final = Effort(dispatch_rounds=100, mcp_rounds=100, builds=5, row_seconds=3.0)
-QUICK: Final = Effort(dispatch_rounds=20, mcp_rounds=10, builds=3, row_seconds=0.5)
+FULL: Final = Effort(
+    dispatch_rounds=100,
+    mcp_rounds=100,
+    builds=5,
+    row_seconds=3.0,
+    executions=Amount(rounds=20, heaps=5, one_by_one=100, at_once=400),
+)
+QUICK: Final = Effort(
+    dispatch_rounds=20,
+    mcp_rounds=10,
+    builds=3,
+    row_seconds=0.5,
+    executions=Amount(rounds=5, heaps=3, one_by_one=50, at_once=150),
+)
 MEMORY_ROWS: Final = 1_000_000
 QUIET_LOAD: Final = 0.5
+_PACKAGES: Final = ("headgate", "mcp", "fastmcp", "datasette", "psycopg", "procrastinate")
 
 
 class Report:
@@ -72,6 +88,12 @@ async def gating(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
 async def loop(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
     """What a step of an agent costs."""
     report.add(*await steps(effort.row_seconds))
+
+
+async def long_work(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
+    """Executions beside procrastinate, and reads beside executions."""
+    report.add(*await executions(effort.executions))
+    report.add(*await crowd(effort.row_seconds))
 
 
 async def transports(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
@@ -125,6 +147,7 @@ SUITES: Final = {
     "engine": engine,
     "gating": gating,
     "loop": loop,
+    "executions": long_work,
     "transports": transports,
     "registry": registries,
     "tokens": token_costs,
@@ -150,7 +173,7 @@ async def main(suites: Sequence[str], effort: Effort, rows: Sequence[int]) -> Re
 
 
 def _versions() -> str:
-    packages = ", ".join(f"{name} {_version(name)}" for name in ("headgate", "mcp", "fastmcp", "datasette", "psycopg"))
+    packages = ", ".join(f"{name} {_version(name)}" for name in _PACKAGES)
     return f"{os.cpu_count()} cores, Python {platform.python_version()}, {packages}"
 
 
