@@ -10,8 +10,8 @@ from rich.text import Text
 
 from headgate.cli.audit_rows import time_shown
 from headgate.cli.output import complain, console, print_line
-from headgate.executions.host import is_dead, is_here
 from headgate.executions.ledger import Ledger
+from headgate.executions.places import is_dead, is_here
 from headgate.protocol.times import ago
 from headgate.protocol.visible import json_line, visible
 from headgate.store.interface import Store

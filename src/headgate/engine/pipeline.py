@@ -14,7 +14,6 @@ import anyio
 import anyio.to_thread
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.background import EXECUTION_ID
 from headgate.adapter.context import ANONYMOUS, Caller, Context, Progress, Session
 from headgate.adapter.deprecations import deprecation_notices
 from headgate.adapter.exposure import Exposure
@@ -30,11 +29,11 @@ from headgate.engine.failures import Failures, has_no_room_for_details
 from headgate.engine.gating import ask_of, respect, settled, take_controls, what_would_happen
 from headgate.engine.interruptions import is_interruption
 from headgate.engine.stages import NO_CONTROLS, Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
+from headgate.engine.starting import begun, repeated
 from headgate.engine.telling import Teller, about, ms_since
 from headgate.engine.validation import validate
 from headgate.executions.operations import execution_operations
-from headgate.executions.service import Executions, Start
-from headgate.executions.values import state_object
+from headgate.executions.service import Executions
 from headgate.protocol.concurrency import Concurrency
 from headgate.protocol.error_codes import is_callers_to_repair
 from headgate.protocol.errors import AqlError
@@ -306,7 +305,9 @@ class Engine:
 
     async def _permit(self, call: Call, scope: Scope) -> Permitted:
         """The gatekeeper's decision."""
-        asked = await self._repeated(call, scope) if call.operation.repeats else call
+        asked = call
+        if self.executions is not None and call.operation.repeats:
+            asked = await repeated(call, self.executions, self._operations, self._limits, scope)
         repeated_by = None if asked is call else call.operation
         is_guarded = self._is_guarded(asked, scope) or (repeated_by is not None and self._is_guarded(call, scope))
         if self.gatekeeper is None or not is_guarded:
@@ -322,20 +323,6 @@ class Engine:
             raise
         self._tell_decision(call, scope, Effect.ALLOW, admission.judgement.decision.rule)
         return Permitted(call._replace(warnings=call.warnings + admission.warnings), admission)
-
-    async def _repeated(self, call: Call, scope: Scope) -> Call:
-        """What the gate judges where a call runs again what another one has started: that call, as it was."""
-        if self.executions is None:
-            return call
-        if scope.unsettled is not None:
-            raise refusals.no_execution_in_transaction(call.operation.name)
-        execution = await self.executions.visible(str(call.values[EXECUTION_ID]), scope.caller)
-        self.executions.check_retry(execution)
-        operation = self._operations.get(execution.operation)
-        if operation is None:
-            raise refusals.unknown_operation(execution.operation, list(self._operations))
-        values, given, _ = validate(operation, self.executions.params_of(execution), self._limits, strict=False)
-        return call._replace(operation=operation, values=values, given=given)
 
     def _tell_decision(self, call: Call, scope: Scope, effect: Effect, rule: str = "") -> None:
         if self._tell:
@@ -356,7 +343,7 @@ class Engine:
         if call.dry_run and call.operation.tries_nothing:
             return Outcome(call, what_would_happen(call))
         if self.executions is not None and call.operation.background is not None and not call.dry_run:
-            return await self._start(permitted, self.executions, scope)
+            return await begun(permitted, self.executions, scope)
         key = self._turns.key(call.operation, call.values)
         if key is None:
             return await self._execute(call, scope)
@@ -365,23 +352,6 @@ class Engine:
             return await self._execute(call, scope)
         finally:
             self._turns.release(key)
-
-    async def _start(self, permitted: Permitted, executions: Executions, scope: Scope) -> Outcome:
-        """The beginning of long work (Spec 8.4): its handler runs when its turn comes, and nobody waits for it here."""
-        call, admission = permitted
-        if scope.unsettled is not None:
-            raise refusals.no_execution_in_transaction(call.operation.name)
-        started = time.perf_counter()
-        asked = Start(
-            operation=call.operation,
-            params=call.given,
-            caller=scope.caller,
-            session=scope.session,
-            request_id=scope.request_id,
-            audited=admission is not None and admission.audited,
-        )
-        execution, notices = await executions.start(asked)
-        return Outcome(call, state_object(execution), notices, ms_since(started), execution.id)
 
     async def _execute(self, call: Call, scope: Scope) -> Outcome:
         operation, values = call.operation, call.values

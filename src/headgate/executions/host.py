@@ -6,17 +6,15 @@ import logging
 import os
 import random
 import secrets
-import socket
-import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from headgate.executions.desks import Desk, Stop
 from headgate.executions.ledger import INTERRUPTED, Ledger
+from headgate.executions.places import is_dead, place_here
 from headgate.executions.results import Cut
 from headgate.protocol.errors import ErrorDetail
 from headgate.protocol.lifecycle import State
@@ -74,7 +72,7 @@ class Host:
         self.ledger = ledger
         self.pace = pace or Pace()
         self.worker = Worker(
-            f"work_{secrets.token_hex(12)}", adapter, _place(), os.getpid(), 1, ledger.clock(), takes_jobs
+            f"work_{secrets.token_hex(12)}", adapter, place_here(), os.getpid(), 1, ledger.clock(), takes_jobs
         )
         self._perform = perform
         self._ended = ended
@@ -390,36 +388,3 @@ def _outcome_of(task: "asyncio.Task[Cut]") -> Cut | Failed | None:
     if error is None:
         return task.result()
     return error if isinstance(error, Failed) else Failed(INTERRUPTED, may_pass=False)
-
-
-def _place() -> str:
-    """This machine, and the space that its process numbers count in: containers have their own."""
-    space = ""
-    with suppress(OSError):
-        space = str(Path("/proc/self/ns/pid").stat().st_ino)
-    return f"{socket.gethostname()} {space}".rstrip()
-
-
-def is_here(worker: Worker) -> bool:
-    """Whether a process is one of this very machine, whose number tells whether it lives."""
-    return sys.platform != "win32" and worker.place == _place()
-
-
-def is_dead(worker: Worker) -> bool:
-    """Whether a process of this very machine is surely gone; of others nobody knows."""
-    if not is_here(worker):
-        return False
-    try:
-        os.kill(worker.pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return _is_zombie(worker.pid)
-
-
-def _is_zombie(pid: int) -> bool:
-    """Whether a process is dead and nobody has asked how it ended, as in containers without a proper first process."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1] == ["Z"]
-    return False

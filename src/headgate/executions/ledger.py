@@ -108,8 +108,7 @@ class Ledger:
 
     async def complete(self, execution: Execution, made: Cut) -> list[Free] | None:
         """Keep the result; None if the attempt is no longer its worker's. Tells whose turn it is now."""
-        reached = execution if execution.total is None else replace(execution, done=execution.total)
-        return await self._end(State.COMPLETED, reached, outcome=made.outcome.text(), cut=made)
+        return await self._end(State.COMPLETED, execution, outcome=made.outcome.text(), cut=made)
 
     async def fail(self, execution: Execution, error: ErrorDetail) -> list[Free] | None:
         """Keep the error."""

@@ -3,8 +3,8 @@
 import hashlib
 from typing import Final, NamedTuple
 
-from headgate.executions.host import is_dead
 from headgate.executions.ledger import Ledger
+from headgate.executions.places import is_dead
 from headgate.executions.queueing import prepare_queue, queue_of
 from headgate.executions.results import Page, read_page
 from headgate.executions.values import About
