@@ -62,8 +62,13 @@ def _message(execution: Execution) -> str:
     return message if execution.state is State.RUNNING and message else _error(execution) or message
 
 
+def _share(execution: Execution) -> float | None:
+    """How much is done: of what has completed all, however far it had said it was."""
+    return 100.0 if execution.state is State.COMPLETED else percentage(execution.progress)
+
+
 def _done(execution: Execution) -> str:
-    done = percentage(execution.progress)
+    done = _share(execution)
     return "" if done is None else f"{done:.0f}%"
 
 
@@ -82,7 +87,7 @@ def print_lines(found: Sequence[Execution], now: float) -> None:
 
 
 def _cells(execution: Execution, now: float) -> list[str]:
-    seconds, done = _took(execution, now), percentage(execution.progress)
+    seconds, done = _took(execution, now), _share(execution)
     cells = (
         *(execution.id, execution.operation, execution.adapter, execution.state.core.value, execution.state.value),
         "" if done is None else f"{done:g}",
@@ -132,7 +137,7 @@ def _seconds(execution: Execution, now: float) -> str:
 
 
 def _bar(execution: Execution, _now: float) -> RenderableType:
-    done = 100.0 if execution.state is State.COMPLETED else percentage(execution.progress)
+    done = _share(execution)
     if done is not None:
         colour = _COLOURS.get(execution.state, "")
         return ProgressBar(100, done, width=_BAR_WIDTH, complete_style=colour, finished_style=colour)
@@ -144,7 +149,7 @@ def _bar(execution: Execution, _now: float) -> RenderableType:
 _COLUMNS: Final = (
     _Column("id", lambda one, _now: _plain(one.id)),
     _Column("operation", lambda one, _now: _plain(one.operation), shrinks=True),
-    _Column("adapter", lambda one, _now: _plain(one.adapter), shrinks=True),
+    _Column("adapter", lambda one, _now: _plain(one.adapter), shrinks=True, needs_room=True),
     _Column("state", _state),
     _Column("progress", _bar),
     _Column("", lambda one, _now: _done(one), is_right=True),
