@@ -48,7 +48,7 @@ killings: $(VENV)/.developing  ## kill -9 of a server amid 1,000 confirmed opera
 chaos: $(VENV)/.developing  ## 2,000 executions on 4 servers and 4 workers, while they and the database are killed
 	HEADGATE_CHAOS=2000 $(BIN)/pytest tests/executions_processes/test_chaos.py tests/executions_processes/test_cancelling.py -s
 
-bench: .venv-bench/.installed  ## ratios to the bare SDK, to FastMCP, to bare drivers and to Datasette
+bench: .venv-bench/.installed  ## ratios to the bare SDK, to FastMCP, to procrastinate, to bare drivers and to Datasette
 	.venv-bench/bin/python -m benchmarks
 
 bench-large: .venv-bench/.installed  ## the databases alone, with 1,000,000 and with 10,000,000 rows
