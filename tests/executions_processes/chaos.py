@@ -17,10 +17,17 @@ from headgate.protocol.lifecycle import State
 from headgate.store.opening import open_store
 from tests.executions_processes.callers import Callers, Envelope, eventually
 from tests.executions_processes.durable import Durable
-from tests.executions_processes.examining import Examined, Found, examine, keep_history, left_over
+from tests.executions_processes.examining import (
+    Examined,
+    Found,
+    examine,
+    keep_history,
+    left_over,
+    running_of,
+)
 from tests.executions_processes.orders import Order, order_of
 from tests.executions_processes.programs import Kind, Life, Program, server, worker
-from tests.executions_processes.workshop import result_of
+from tests.executions_processes.workshop import result_of, traces_in
 from tests.server.processes import PATIENCE
 
 __all__ = ["Chaos", "Size"]
@@ -29,6 +36,8 @@ _EXECUTE = "mcp_aql_execute"
 _TERMINAL = frozenset({"completed", "failed", "cancelled"})
 _LONGEST_AWAY = 1.0
 _DATABASE_AWAY = 1.5
+_HELD = 5
+"""How much work is done while the database is away."""
 _AT_ONCE = 16
 _WORKERS_KILLED = 0.6
 """Which part of the kills meets workers, where the work is."""
@@ -48,6 +57,11 @@ class Size:
     kills: int = 80
     restarts: tuple[Literal["immediate", "fast"], ...] = ("immediate", "fast")
     """How the database is taken away for a while, each time."""
+
+    @property
+    def ordered(self) -> int:
+        """How many executions callers start, beside those that are held until the database is away."""
+        return self.executions - _HELD * len(self.restarts)
 
 
 @dataclass
@@ -78,7 +92,7 @@ class Chaos:
         url = self.database.url
         self._servers = [server(f"server-{n}", url, self._traces, self._pause) for n in range(self.size.servers)]
         self._workers = [worker(f"worker-{n}", url, self._traces, self._pause) for n in range(self.size.workers)]
-        self._orders = deque(order_of(number, self._chance) for number in range(self.size.executions))
+        self._orders = deque(order_of(number, self._chance) for number in range(self.size.ordered))
         self._progress = asyncio.Event()
         self._examined: Examined | None = None
         self._away: list[tuple[float, float]] = []
@@ -108,7 +122,7 @@ class Chaos:
         await self._prepare()
         async with self._running(), Callers.of(self._servers, self._chance) as callers:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._disturb())
+                tasks.create_task(self._disturb(callers))
                 for _ in range(self.size.agents):
                     tasks.create_task(self._work(callers))
             await self._until_all_is_over()
@@ -184,14 +198,14 @@ class Chaos:
 
     # what happens to them
 
-    async def _disturb(self) -> None:
+    async def _disturb(self, callers: Callers) -> None:
         """Kill programs while the work goes on, and take the database away in between."""
         size = self.size
         restarts = {size.kills * (n + 1) // (len(size.restarts) + 1): mode for n, mode in enumerate(size.restarts)}
         for number in range(size.kills):
             await self._until_started(int(size.executions * _DISTURBED * (number + 1) / (size.kills + 1)))
             if number in restarts:
-                await self._take_away(restarts[number])
+                await self._take_away(callers, restarts[number])
             await self._kill()
 
     async def _until_started(self, number: int) -> None:
@@ -199,12 +213,23 @@ class Chaos:
             self._progress.clear()
             await self._progress.wait()
 
-    async def _take_away(self, mode: Literal["immediate", "fast"]) -> None:
+    async def _take_away(self, callers: Callers, mode: Literal["immediate", "fast"]) -> None:
+        """Take the database away; meanwhile some work is done whose results nobody can keep yet."""
+        gate = f"while the database is away, {mode}"
+        held = [await self._start(callers, Order.held(gate)) for _ in range(_HELD)]
+        await eventually(lambda: self._traced(held, "began"))
         since = time.monotonic()
         await asyncio.to_thread(self.database.stop, mode)
+        (self.folder / gate).touch()
+        await eventually(lambda: self._traced(held, "done"))
         await asyncio.sleep(_DATABASE_AWAY)
         await asyncio.to_thread(self.database.start)
         self._away.append((since, time.monotonic()))
+        # Only then somebody may be killed again, who could be taken for the reason why a result is lost.
+        await eventually(lambda: not running_of(self.database.url, held))
+
+    def _traced(self, ids: Iterable[str], word: str) -> bool:
+        return set(ids) <= {trace.execution_id for trace in traces_in(self._traces) if trace.word == word}
 
     async def _kill(self) -> None:
         of_kind = self._workers if self._chance.random() < _WORKERS_KILLED else self._servers
@@ -228,8 +253,7 @@ class Chaos:
         await asyncio.gather(*(fetch() for _ in range(_AT_ONCE)))
 
     async def _fetch(self, callers: Callers, one: Found) -> None:
-        wanted = result_of(one.params["number"], one.params.get("size", 1), one.params.get("form", "list"))
-        assert await _result(callers, one.id) == wanted, one
+        assert await _result(callers, one.id) == _wanted(one), one
         self.fetched += 1
 
     async def _stop(self, callers: Callers) -> None:
@@ -290,7 +314,8 @@ class Chaos:
             ("kill -9 of workers", self.kills["worker"]),
             ("kill -9 of servers", self.kills["server"]),
             ("database restarts", ", ".join(self.size.restarts)),
-            ("programs that began while it was away", len(self._vain)),
+            ("  work done while it was away", _HELD * len(self.size.restarts)),
+            ("  programs that began while it was away", len(self._vain)),
             ("seconds", round(self.seconds)),
         )
         return "\n".join(f"{name:<44}{value:>18}" for name, value in rows)
@@ -299,6 +324,13 @@ class Chaos:
 def _expect(answer: Envelope) -> None:
     """Done, or refused because the execution has got elsewhere meanwhile."""
     assert answer["success"] or answer["error"]["code"] == "CONFLICT_EXECUTION_STATE", answer
+
+
+def _wanted(one: Found) -> Any:
+    """The result that an execution must have."""
+    if "gate" in one.params:
+        return one.attempt
+    return result_of(one.params["number"], one.params.get("size", 1), one.params.get("form", "list"))
 
 
 async def _result(callers: Callers, execution_id: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
 import psycopg
 
@@ -21,7 +21,7 @@ from tests.executions_processes.workshop import (
     traces_in,
 )
 
-__all__ = ["Examined", "Found", "Step", "examine", "keep_history", "left_over"]
+__all__ = ["Examined", "Found", "Step", "examine", "keep_history", "left_over", "running_of"]
 
 _HISTORY = """
 CREATE TABLE public.history (
@@ -90,8 +90,17 @@ def keep_history(url: str) -> None:
 
 def left_over(url: str) -> int:
     """How many executions have not ended, and how many jobs are still in the queue."""
+    return _counted(url, _LEFT_OVER, [state.value for state in LIVE])
+
+
+def running_of(url: str, ids: Sequence[str]) -> int:
+    """How many of some executions run, as far as the store knows."""
+    return _counted(url, "SELECT count(*) FROM headgate.executions WHERE state = 'running' AND id = ANY(%s)", list(ids))
+
+
+def _counted(url: str, sql: LiteralString, values: list[str]) -> int:
     with psycopg.connect(url, options="-c search_path=headgate,public") as connection:
-        row = connection.execute(_LEFT_OVER, [list(LIVE)]).fetchone()
+        row = connection.execute(sql, [values]).fetchone()
         assert row
         return int(row[0])
 

@@ -20,13 +20,17 @@ Params = Mapping[str, object]
 class Order:
     """One execution that is to be started, and what its caller does then."""
 
-    number: int
     operation: str
     params: Params
     cancels_after: float | None = None
     """After so many seconds its caller wants it to end."""
     retries: bool = False
     """Whether its caller begins it anew if it has failed."""
+
+    @classmethod
+    def held(cls, gate: str) -> "Order":
+        """Work that goes on until a gate is open."""
+        return cls(operation="execute_until", params={"gate": gate})
 
 
 def order_of(number: int, chance: random.Random) -> Order:
@@ -35,7 +39,6 @@ def order_of(number: int, chance: random.Random) -> Order:
     common = {"number": number, "milliseconds": chance.randint(10, 300)}
     cancels = chance.random() < _CANCELLED
     return Order(
-        number=number,
         operation=operation,
         params={**common, **params},
         cancels_after=chance.uniform(0, 0.4) if cancels else None,

@@ -27,7 +27,7 @@ def place(sqlite: Server, tmp_path: Path) -> Iterator[Place]:
 
 @pytest.fixture
 def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs that wait for what is under way for a moment when they are to stop, where others wait for ten seconds."""
+    """Programs that wait only for a moment for what is under way when they are to stop, not for ten seconds."""
     program = tmp_path / "headgate"
     program.write_text(f"#!{sys.executable}\n{IMPATIENT}")
     program.chmod(0o700)
@@ -46,6 +46,7 @@ def test_after_a_crash_what_was_under_way_fails_or_is_resumed_and_what_waited_ha
         server.serving.stop(signal.SIGKILL)
 
     place.open("gate")
+    place.open("gate 2")
     with place.served("after") as server:
         for execution_id in lost:
             state = server.state(execution_id, wait=60)
@@ -77,7 +78,7 @@ def test_a_server_that_is_to_stop_finishes_what_is_short_and_interrupts_the_rest
     place.trace(once, "cancelled")
     place.trace(again, "cancelled")
 
-    place.open("late")
+    place.open("late 2")
     with place.served("after") as server:
         assert server.result(short) == 1
         state = server.state(once)

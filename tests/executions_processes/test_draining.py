@@ -33,7 +33,7 @@ async def test_a_worker_that_is_to_stop_finishes_what_is_short_and_interrupts_th
                 worker.send_signal(signal.SIGTERM)
                 place.open("soon")
                 assert await to_thread.run_sync(worker.wait, PATIENCE) == 0
-            place.open("late")
+            place.open("late 2")
             async with working(place.state, engine):
                 results = [
                     (await call(engine, "get_execution_result", execution_id=one, wait_seconds=60))["result"]

@@ -85,21 +85,22 @@ async def test_what_a_silent_worker_was_at_fails_or_is_taken_over_and_its_late_r
             failed = await ended(engine, once)
             assert failed["error"]["code"] == "INTERNAL_INTERRUPTED"
             await place.traced(again, 2, "began", life=OTHER)
-            place.open("gate")
+            for gate in ("gate", "gate 1"):
+                place.open(gate)
+            place.thaw()
+            for execution_id in (once, again):
+                await place.traced(execution_id, 1, "done", "cancelled")
+            place.open("gate 2")
             taken_over = await ended(engine, again)
             assert taken_over["status"] == "completed"
+            assert (await call(engine, "get_execution_result", execution_id=again))["result"] == 2
 
     async with hurried(place.state, takes_jobs=False) as engine:
-        place.thaw()
-        for execution_id in (once, again):
-            await place.traced(execution_id, 1, "done", "cancelled")
         later = await started(engine, "execute_until", "gate")
         assert (await ended(engine, later))["status"] == "completed"
-        await place.traced(later, 1, "done")
-
+        await place.traced(later, 1, "done")  # so it works as before, and has said what it had to say of the past
         assert await ended(engine, once) == failed
         assert await ended(engine, again) == taken_over
-        assert (await call(engine, "get_execution_result", execution_id=again))["result"] == 2
 
 
 async def test_a_worker_that_takes_up_anew_what_was_taken_from_it_is_at_the_new_attempt_alone(place: Place) -> None:

@@ -40,7 +40,7 @@ LIFE = "WORKSHOP_LIFE"
 AT_ONCE_ORDERED = 3
 AT_ONCE_NARROW = 2
 DECLARED_RETRIES = 2
-ONLY_ONCE = frozenset({"execute_once", "execute_narrow", "execute_in_thread"})
+ONLY_ONCE = frozenset({"execute_once", "execute_narrow", "execute_in_thread", "execute_until"})
 """Operations that declare neither retries nor that they resume."""
 
 Form = Literal["list", "text"]
@@ -207,9 +207,9 @@ async def execute_until(ctx: Context, gate: str) -> int:
 
 @workshop.execute(background=Background(interrupted="resume"))
 async def execute_until_again(ctx: Context, gate: str) -> int:
-    """Wait until a gate is open, however often that is interrupted, and tell which attempt has seen it."""
+    """Wait until a gate is open that each attempt has for itself, and tell which attempt this is."""
     with _traced(ctx):
-        await _until_open(gate)
+        await _until_open(f"{gate} {ctx.attempt}")
         return ctx.attempt
 
 
