@@ -6,6 +6,7 @@ moves the execution: there is no moment in which one knows more than the other.
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
@@ -44,14 +45,26 @@ class NoQueue:
 
     drop = put_back = put
 
+    def put_new(
+        self, transaction: Transaction, _execution: Execution, insert: str, values: Mapping[str, object]
+    ) -> bool:
+        """Only keep it."""
+        return bool(transaction.change(insert, **values))
+
 
 class SharedQueue:
     """Jobs of procrastinate, in the database that the executions are in."""
 
     def put(self, transaction: Transaction, execution: Execution) -> None:
         """Have any worker of the adapter take it."""
-        args = orjson.dumps({"id": execution.id}).decode()
-        transaction.rows(_PUT, queue=queue_name(execution.adapter), task=TASK, args=args, at=execution.due_at)
+        transaction.rows(_PUT, **_job(execution))
+
+    def put_new(
+        self, transaction: Transaction, execution: Execution, insert: str, values: Mapping[str, object]
+    ) -> bool:
+        """Keep it, and have any worker of the adapter take it, in one statement."""
+        sql = f"WITH made AS ({insert} RETURNING id) {_PUT} FROM made"
+        return bool(transaction.rows(sql, **values, **_job(execution)))
 
     def drop(self, transaction: Transaction, execution: Execution) -> None:
         """The job is done, whatever came of the execution."""
@@ -63,6 +76,11 @@ class SharedQueue:
         job, at = execution.job, execution.due_at
         if job is None or not transaction.rows(_PUT_BACK, job=job, at=at):
             self.put(transaction, execution)
+
+
+def _job(execution: Execution) -> dict[str, object]:
+    args = orjson.dumps({"id": execution.id}).decode()
+    return {"queue": queue_name(execution.adapter), "task": TASK, "args": args, "at": execution.due_at}
 
 
 def queue_of(store: Store) -> Queue:

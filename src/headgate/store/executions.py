@@ -1,6 +1,6 @@
 """Executions in a database: what is kept of each, and how it is found."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final, NamedTuple, Protocol
 
@@ -124,6 +124,12 @@ class Queue(Protocol):
 
     def put(self, transaction: Transaction, execution: Execution) -> None:
         """Have a worker take it, once it is due."""
+        ...
+
+    def put_new(
+        self, transaction: Transaction, execution: Execution, insert: str, values: Mapping[str, object]
+    ) -> bool:
+        """Run the statement that keeps it, and have a worker take it; False if it was kept before."""
         ...
 
     def drop(self, transaction: Transaction, execution: Execution) -> None:

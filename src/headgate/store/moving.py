@@ -130,11 +130,11 @@ def add(transaction: Transaction, execution: Execution, queue: Queue) -> Executi
     """Keep a new execution, and let it begin if there is room; a second time, nothing happens."""
     _lock(transaction, execution)
     made = replace(execution, ready=_has_room(transaction, execution))
-    if not transaction.change(_INSERT, **columns(made)):
-        return find(transaction, execution.id) or made
     if made.ready:
-        queue.put(transaction, made)
-    return made
+        is_new = queue.put_new(transaction, made, _INSERT, columns(made))
+    else:
+        is_new = bool(transaction.change(_INSERT, **columns(made)))
+    return made if is_new else find(transaction, execution.id) or made
 
 
 def begin(
