@@ -216,20 +216,20 @@ class Chaos:
     async def _take_away(self, callers: Callers, mode: Literal["immediate", "fast"]) -> None:
         """Take the database away; meanwhile some work is done whose results nobody can keep yet."""
         gate = f"while the database is away, {mode}"
-        held = [await self._start(callers, Order.held(gate)) for _ in range(_HELD)]
+        held = [await self._start(callers, Order.held(gate, fails=number % 2 > 0)) for number in range(_HELD)]
         await eventually(lambda: self._traced(held, "began"))
         since = time.monotonic()
         await asyncio.to_thread(self.database.stop, mode)
         (self.folder / gate).touch()
-        await eventually(lambda: self._traced(held, "done"))
+        await eventually(lambda: self._traced(held, "done", "raised"))
         await asyncio.sleep(_DATABASE_AWAY)
         await asyncio.to_thread(self.database.start)
         self._away.append((since, time.monotonic()))
         # Only then somebody may be killed again, who could be taken for the reason why a result is lost.
         await eventually(lambda: not running_of(self.database.url, held))
 
-    def _traced(self, ids: Iterable[str], word: str) -> bool:
-        return set(ids) <= {trace.execution_id for trace in traces_in(self._traces) if trace.word == word}
+    def _traced(self, ids: Iterable[str], *words: str) -> bool:
+        return set(ids) <= {trace.execution_id for trace in traces_in(self._traces) if trace.word in words}
 
     async def _kill(self) -> None:
         of_kind = self._workers if self._chance.random() < _WORKERS_KILLED else self._servers
@@ -314,7 +314,7 @@ class Chaos:
             ("kill -9 of workers", self.kills["worker"]),
             ("kill -9 of servers", self.kills["server"]),
             ("database restarts", ", ".join(self.size.restarts)),
-            ("  work done while it was away", _HELD * len(self.size.restarts)),
+            ("  work that ended while it was away", _HELD * len(self.size.restarts)),
             ("  programs that began while it was away", len(self._vain)),
             ("seconds", round(self.seconds)),
         )

@@ -28,9 +28,9 @@ class Order:
     """Whether its caller begins it anew if it has failed."""
 
     @classmethod
-    def held(cls, gate: str) -> "Order":
-        """Work that goes on until a gate is open."""
-        return cls(operation="execute_until", params={"gate": gate})
+    def held(cls, gate: str, *, fails: bool) -> "Order":
+        """Work that goes on until a gate is open, and that may fail then."""
+        return cls(operation="execute_until", params={"gate": gate, "fails": fails})
 
 
 def order_of(number: int, chance: random.Random) -> Order:

@@ -198,10 +198,12 @@ async def _until_open(gate: str) -> None:
 
 
 @workshop.execute(background=True)
-async def execute_until(ctx: Context, gate: str) -> int:
-    """Wait until a gate is open, and tell which attempt has seen it."""
+async def execute_until(ctx: Context, gate: str, fails: bool = False) -> int:
+    """Wait until a gate is open, and tell which attempt has seen it, or fail then."""
     with _traced(ctx):
         await _until_open(gate)
+        if fails:
+            raise RuntimeError("nothing behind the gate")
         return ctx.attempt
 
 
