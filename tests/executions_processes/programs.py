@@ -83,7 +83,7 @@ class Program:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
-            env=environment({**self.env, LIFE: name}),
+            env=_unmeasured(environment({**self.env, LIFE: name})),
         )
         self._process = process
         life = Life(name, process.pid)
@@ -134,6 +134,11 @@ class Program:
         self.kill()
         if self._task is not None:
             await self._task
+
+
+def _unmeasured(env: Mapping[str, str]) -> Mapping[str, str]:
+    """An environment in which no lines are counted: who is killed could not tell of them, and all would be slower."""
+    return {name: value for name, value in env.items() if not name.startswith("COVERAGE_")}
 
 
 def server(name: str, state: str, traces: Path, pause: Callable[[], float]) -> Program:
