@@ -61,6 +61,20 @@ def execute_death(ctx: Context) -> int:
     return ctx.attempt
 
 
+@chores.execute(background=Background(process=True, interrupted="resume"))
+def execute_murder(ctx: Context) -> int:
+    """Be killed at the first attempt, as by a system that runs out of memory."""
+    if ctx.attempt == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return ctx.attempt
+
+
+@chores.execute(background=in_a_process)
+def execute_suicide() -> None:
+    """Be killed where nothing may be done twice."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 @chores.execute(background=in_a_process)
 def execute_exit() -> None:
     """Leave."""
@@ -71,8 +85,8 @@ def execute_exit() -> None:
 def execute_silence(notes: str, how: str = "clean") -> str:
     """Sleep, and be woken: a wish to stop must interrupt the sleep itself."""
     where = Path(notes)
-    where.write_text(str(os.getpid()))
     try:
+        where.write_text(str(os.getpid()))  # from now on somebody may want it to stop
         time.sleep(600)
     except asyncio.CancelledError:
         if how == "finish":

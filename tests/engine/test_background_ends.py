@@ -362,14 +362,15 @@ async def test_each_attempt_waits_twice_as_long_as_the_one_before(
         assert before + least <= known.due_at <= time.time() + most
 
 
-async def test_an_attempt_that_cancels_itself_counts_as_interrupted(stage: Stage) -> None:
+async def test_an_attempt_that_cancels_itself_has_failed(stage: Stage) -> None:
     async def play() -> None:
         """Play."""
         raise asyncio.CancelledError
 
     async with works(serving(play)) as made:
         state = await made.ended(await made.start("execute_play"))
-        assert (state["status"], state["error"]["code"]) == ("failed", "INTERNAL_INTERRUPTED")
+        assert (state["status"], state["error"]["code"]) == ("failed", "INTERNAL_ERROR")
+        assert "cancelled itself" in state["error"]["message"]
 
 
 class Whim(BaseException):
@@ -379,6 +380,7 @@ class Whim(BaseException):
 BREAKS: dict[str, BaseException] = {
     "StopIteration": StopIteration("no more"),
     "SystemExit": SystemExit(3),
+    "KeyboardInterrupt": KeyboardInterrupt(),
     "GeneratorExit": GeneratorExit(),
     "BaseException": Whim("whim"),
     "group": BaseExceptionGroup("several", [Whim("whim"), ValueError("v")]),

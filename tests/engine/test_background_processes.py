@@ -109,13 +109,23 @@ async def test_an_unexpected_error_is_told_in_the_log_without_secrets(
 async def test_a_process_that_dies_has_failed_and_is_tried_again(made: Works, caplog: pytest.LogCaptureFixture) -> None:
     execution_id = await made.start("execute_death")
     assert (await made.result(execution_id))["result"] == 2
-    assert f"the process of execution {execution_id} ended by itself with code 7" in caplog.text
+    [told] = [one.getMessage() for one in caplog.records if one.levelno == logging.ERROR]
+    assert told.startswith(f"{execution_id} (req_")
+    assert told.endswith("failed in operation 'execute_death': its process ended by itself with code 7")
+
+
+async def test_a_process_that_is_killed_was_interrupted_and_its_work_is_resumed_where_that_is_declared(
+    made: Works,
+) -> None:
+    assert (await made.result(await made.start("execute_murder")))["result"] == 2
+    state = await made.ended(await made.start("execute_suicide"))
+    assert (state["status"], state["error"]["code"]) == ("failed", "INTERNAL_INTERRUPTED")
 
 
 async def test_a_function_that_leaves_its_process_has_failed(made: Works, caplog: pytest.LogCaptureFixture) -> None:
     state = await made.ended(await made.start("execute_exit"))
     assert (state["status"], state["error"]["code"]) == ("failed", "INTERNAL_ERROR")
-    assert "ended by itself with code 9" in caplog.text
+    assert "SystemExit: 9" in caplog.text
 
 
 @pytest.mark.parametrize(("how", "status"), [("clean", "cancelled"), ("finish", "completed"), ("break", "cancelled")])

@@ -7,16 +7,13 @@ from typing import Any
 
 import pytest
 
-from headgate import Adapter, Background, Caller, Context, Session
+from headgate import Adapter, Background, Session
 from headgate.adapter.background import SessionEnd
 from headgate.adapter.context import ANONYMOUS
-from headgate.engine.background import Performer
 from headgate.executions import service
-from headgate.executions.desks import Desk
 from headgate.executions.ledger import Ledger
 from headgate.executions.service import Executions, Start
 from headgate.protocol.errors import AqlError
-from headgate.protocol.limits import Limits
 from headgate.store.interface import StoreError
 from headgate.store.opening import open_store
 from tests.engine.working import LONG, Works, works
@@ -229,27 +226,3 @@ async def test_of_two_retries_at_the_same_moment_the_later_is_refused(
         answers = await asyncio.gather(*retrying, return_exceptions=True)
         refused = [one for one in answers if isinstance(one, AqlError)]
         assert [one.error.code for one in refused] == ["CONFLICT_EXECUTION_STATE"]
-
-
-async def test_the_end_of_the_program_is_not_taken_for_a_failure() -> None:
-    adapter = Adapter("ending")
-
-    @adapter.execute(background=True)
-    async def execute_ending(ctx: Context) -> None:
-        """End the program."""
-        raise KeyboardInterrupt
-
-    store = open_store("memory:")
-    executions = Executions("ending", store)
-    performer = Performer(adapter.operations, Limits(), executions.params_of)
-    asked = Start(
-        operation=adapter.operations["execute_ending"],
-        params={},
-        caller=Caller("ann"),
-        session=Session(),
-        request_id="req_1",
-    )
-    made, _ = executions._made(asked)
-    with pytest.raises(KeyboardInterrupt):
-        await performer(Desk(made))
-    await store.close()

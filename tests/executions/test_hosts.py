@@ -192,14 +192,20 @@ async def test_each_attempt_waits_twice_as_long_and_at_least_as_long_as_was_aske
         assert (waiting.tries, code_of(waiting)) == (tries + 1, BROKEN.code)
 
 
-@pytest.mark.parametrize("raised", [ValueError("no"), asyncio.CancelledError()], ids=["an error", "its own stop"])
-async def test_work_that_breaks_off_by_itself_was_interrupted(ledger: Ledger, raised: BaseException) -> None:
+BREAKS = {
+    "an error": (ValueError("no"), "INTERNAL_INTERRUPTED"),
+    "its own stop": (asyncio.CancelledError(), "INTERNAL_ERROR"),
+}
+
+
+@pytest.mark.parametrize(("raised", "code"), BREAKS.values(), ids=BREAKS)
+async def test_work_that_breaks_off_by_itself_has_failed(ledger: Ledger, raised: BaseException, code: str) -> None:
     async def work(desk: Desk) -> Cut:
         raise raised
 
     async with hosted(ledger, work) as host:
         failed = await ended(ledger, await given(ledger, host))
-        assert (failed.state, code_of(failed)) == (State.FAILED, "INTERNAL_INTERRUPTED")
+        assert (failed.state, code_of(failed)) == (State.FAILED, code)
 
 
 async def test_who_ends_makes_room_and_the_next_begins_at_once(ledger: Ledger) -> None:

@@ -12,6 +12,7 @@ from headgate.engine.encoding import encode
 from headgate.executions import results
 from headgate.executions.results import Cut, Page, cut, read_page
 from headgate.executions.values import Outcome
+from headgate.protocol.errors import AqlError
 from headgate.protocol.results import Notice
 from headgate.store.executions import Execution
 from headgate.store.opening import open_store
@@ -156,8 +157,9 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch, value: ob
     monkeypatch.setattr(results, "LARGEST", 130)
     assert cut(value, encode).outcome.size <= 130
     monkeypatch.setattr(results, "LARGEST", 120)
-    with pytest.raises(ValueError, match=r"characters of JSON, and 120 are allowed"):
+    with pytest.raises(AqlError, match=r"characters of JSON, and 120 are kept") as raised:
         cut(value, encode)
+    assert raised.value.error.code == "VALIDATION_PAYLOAD_TOO_LARGE"
 
 
 async def test_warnings_are_kept_with_the_result(store: SqlStore) -> None:

@@ -1,6 +1,9 @@
-"""What the exit codes mean."""
+"""What the exit codes mean, and how a program ends whose work does not."""
 
-__all__ = ["FAILED", "OK", "UNREACHABLE", "USAGE"]
+import logging
+import os
+
+__all__ = ["FAILED", "OK", "UNREACHABLE", "USAGE", "leave_behind"]
 
 OK = 0
 """It worked."""
@@ -13,3 +16,14 @@ USAGE = 2
 
 UNREACHABLE = 3
 """The source could not be loaded, or the server could not be reached."""
+
+
+def leave_behind(executions: int) -> None:
+    """End at once if there is work that does not stop: Python would wait for it, however long that takes.
+
+    What becomes of it is written down already, as for a process that is gone.
+    """
+    if executions:
+        logging.getLogger("headgate").warning("left behind, since it does not stop: %d of the executions", executions)
+        logging.shutdown()
+        os._exit(OK)

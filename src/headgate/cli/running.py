@@ -12,7 +12,7 @@ import anyio
 
 from headgate.adapter.adapter import Adapter
 from headgate.cli.entrances import Entrance, Serving
-from headgate.cli.exits import OK
+from headgate.cli.exits import OK, leave_behind
 from headgate.cli.guards import opened
 from headgate.cli.options import option
 from headgate.cli.output import log_to_stderr
@@ -79,6 +79,7 @@ class Running:
                     await run_stdio(server, pipes, _GRACE_SECONDS)
                 tasks.cancel_scope.cancel()
             await adapter.close()
+            leave_behind(server.unfinished)
         return OK
 
     @asynccontextmanager

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
-from headgate.cli.exits import OK
+from headgate.cli.exits import OK, leave_behind
 from headgate.cli.guards import Configured, Guarding, configured, opened
 from headgate.cli.options import option
 from headgate.cli.output import guarded, log_to_stderr
@@ -123,6 +123,7 @@ async def _run(executions: Executions, url: str, concurrency: int, grace: float)
     where = executions.ledger.store.url
     _LOG.info("%s works on '%s' from %s, %d at once", executions.host.id, executions.adapter, where, concurrency)
     await QueueWorker(executions, url, concurrency).run(until, grace)
+    leave_behind(executions.host.running)
     _LOG.info("stopped")
 
 

@@ -18,12 +18,12 @@ from headgate.adapter.masking import scrubbed, secrets_of
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.engine.encoding import encode, standing_alone
 from headgate.engine.failures import without_secrets
-from headgate.engine.interruptions import is_interruption
-from headgate.engine.processes import ChildFailed, in_process
+from headgate.engine.processes import ChildFailed, ChildGone, in_process
 from headgate.engine.refusals import internal_error, unknown_operation
 from headgate.engine.validation import validate
 from headgate.executions.desks import Desk
 from headgate.executions.host import Failed
+from headgate.executions.ledger import INTERRUPTED
 from headgate.executions.results import Cut, cut
 from headgate.protocol.error_codes import is_callers_to_repair
 from headgate.protocol.errors import AqlError, ErrorDetail
@@ -77,7 +77,7 @@ class Performer:
         if operation is None:
             error = unknown_operation(execution.operation, list(self._operations)).error
             raise Failed(error, may_pass=False)
-        params = self._params_of(execution)
+        params, request_id = self._params_of(execution), desk.about.request_id
         try:
             values = validate(operation, params, self._limits, strict=False).values
             if operation.tries_nothing:
@@ -88,13 +88,14 @@ class Performer:
             raise Failed(error, may_pass=_may_pass(error), retry_after=_patience(error)) from None
         except asyncio.CancelledError:
             raise
-        except BaseException as broken:  # whatever a handler raises, the error is safe
-            if is_interruption(broken):
-                raise
+        except ChildGone as gone:
+            _LOG.error("%s (%s) failed in operation '%s': %s", execution.id, request_id, operation.name, gone)
+            raise Failed(INTERRUPTED, is_interruption=True) from None
+        except BaseException as broken:  # noqa: BLE001  # whatever a handler raises, the error is safe
             words = broken.trace if isinstance(broken, ChildFailed) else "".join(traceback.format_exception(broken))
             trace = scrubbed(words, secrets_of(operation, params))
-            _LOG.error("%s failed in operation '%s'\n%s", execution.id, operation.name, trace)
-            raise Failed(internal_error({"request_id": desk.about.request_id})) from None
+            _LOG.error("%s (%s) failed in operation '%s'\n%s", execution.id, request_id, operation.name, trace)
+            raise Failed(internal_error({"request_id": request_id})) from None
 
     async def _made(self, operation: Operation, values: dict[str, Any], desk: Desk) -> Cut:
         if operation.bind is not None:

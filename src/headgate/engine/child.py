@@ -59,7 +59,7 @@ def main() -> None:
         wire.send(CANCELLED, None)
     except AqlError as error:
         wire.send(REFUSED, (error.error.code, error.error.message, error.error.details))
-    except Exception:  # noqa: BLE001  (told to the parent)
+    except BaseException:  # noqa: BLE001  (told to the parent: a function that ends the program has failed)
         wire.send(RAISED, traceback.format_exc())
 
 

@@ -17,7 +17,18 @@ from headgate.executions.results import Cut
 from headgate.protocol.errors import AqlError
 from headgate.sources.modules import whereabouts
 
-__all__ = ["CANCELLED", "DONE", "HEAD", "PROGRESS", "RAISED", "REFUSED", "ChildFailed", "Task", "in_process"]
+__all__ = [
+    "CANCELLED",
+    "DONE",
+    "HEAD",
+    "PROGRESS",
+    "RAISED",
+    "REFUSED",
+    "ChildFailed",
+    "ChildGone",
+    "Task",
+    "in_process",
+]
 
 HEAD: Final = struct.Struct("!Q")
 """What stands before each message: its length."""
@@ -48,6 +59,10 @@ class ChildFailed(Exception):
     def __init__(self, trace: str) -> None:
         super().__init__("a process has failed")
         self.trace = trace
+
+
+class ChildGone(Exception):
+    """The process has ended before the function has, as when the system kills it."""
 
 
 async def in_process(operation: Operation, values: dict[str, Any], desk: Desk) -> Cut:
@@ -122,5 +137,4 @@ async def _followed(child: asyncio.subprocess.Process, raw: bytes, desk: Desk) -
     except (asyncio.IncompleteReadError, ConnectionError):
         if desk.stop is not None:
             raise asyncio.CancelledError from None
-        code = await child.wait()
-        raise ChildFailed(f"the process of execution {desk.execution.id} ended by itself with code {code}") from None
+        raise ChildGone(f"its process ended by itself with code {await child.wait()}") from None

@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 from typing import Final
@@ -72,7 +73,9 @@ class Desk:
 
 def _number(value: float | None) -> float | None:
     """A number that JSON has; no other says how far something is."""
-    return float(value) if value is not None and math.isfinite(value) else None
+    with suppress(OverflowError):  # a whole number may be too large for it
+        return float(value) if value is not None and math.isfinite(value) else None
+    return None
 
 
 def _text(message: str | None) -> str | None:

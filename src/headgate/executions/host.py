@@ -26,6 +26,7 @@ __all__ = ["Failed", "Host", "Pace", "Perform"]
 
 _LOG: Final = logging.getLogger("headgate")
 _LONGEST_BACKOFF: Final = 300.0
+_BY_ITSELF: Final = ErrorDetail("INTERNAL_ERROR", "Internal error: 'the work cancelled itself'")
 _PATIENCE: Final = 5.0
 """Seconds after which a word from the store that has not arrived is lost."""
 
@@ -33,10 +34,19 @@ _PATIENCE: Final = 5.0
 class Failed(Exception):
     """The work has failed; another attempt may go better, perhaps only after a while."""
 
-    def __init__(self, error: ErrorDetail, *, may_pass: bool = True, retry_after: float = 0.0) -> None:
+    def __init__(
+        self,
+        error: ErrorDetail,
+        *,
+        may_pass: bool = True,
+        retry_after: float = 0.0,
+        is_interruption: bool = False,
+    ) -> None:
         super().__init__(error.code)
         self.error = error
         self.may_pass = may_pass
+        self.is_interruption = is_interruption
+        """Whether it was not the work that failed, but the process that did it."""
         self.retry_after = retry_after
 
 
@@ -141,6 +151,11 @@ class Host:
         if desk is not None:
             desk.tell_to_stop(why)
 
+    @property
+    def longest_cleanup(self) -> float:
+        """Seconds that what is under way may take to clean up."""
+        return max((desk.about.background.cleanup for desk in self._desks.values()), default=0.0)
+
     def interrupt(self, why: Stop) -> None:
         """Have everything stop that is worked on here."""
         for desk in list(self._desks.values()):
@@ -163,7 +178,7 @@ class Host:
         if waiting and grace > 0:
             await asyncio.wait(waiting, timeout=grace)
         self.interrupt(Stop.SHUTDOWN)
-        longest = max((desk.about.background.cleanup for desk in self._desks.values()), default=0.0)
+        longest = self.longest_cleanup
         waiting = [task for task in waiting if not task.done()]
         if waiting:
             await asyncio.wait(waiting, timeout=longest + 1.0)
@@ -266,15 +281,18 @@ class Host:
                 return self._over(execution, None)
             case Stop.LATE:
                 timeout = desk.about.background.timeout or 0.0
-                words = f"The work took longer than {timeout:g} seconds"
+                words = f"The work took longer than {timeout:g} second{'' if timeout == 1 else 's'}"
                 return await self._fail(
                     desk, Failed(ErrorDetail("INTERNAL_TIMEOUT", words, {"timeout_seconds": timeout}))
                 )
             case _:
-                return await self._fail(desk, made or Failed(INTERRUPTED))
+                return await self._fail(desk, made or Failed(_BY_ITSELF))
 
     async def _fail(self, desk: Desk, failed: Failed) -> list[Free]:
         execution, background = desk.reached, desk.about.background
+        if failed.is_interruption and background.interrupted == "resume":
+            await self.ledger.hand_over(execution)
+            return []
         if not failed.may_pass or execution.tries >= background.retries:
             return self._over(execution, await self.ledger.give_up(execution, failed.error))
         delay = min(_LONGEST_BACKOFF, background.backoff * 2**execution.tries)

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from headgate.executions.values import Outcome
+from headgate.protocol.errors import AqlError
 from headgate.protocol.results import Notice
 from headgate.store import executions as rows
 from headgate.store.executions import Execution, Piece
@@ -14,7 +15,7 @@ from headgate.store.interface import Store
 __all__ = ["LARGEST", "PAGE", "Cut", "Page", "cut", "read_page"]
 
 LARGEST: Final = 256 * 1024 * 1024
-"""Bytes of JSON that a result may have."""
+"""Characters of JSON that a result may have."""
 
 PAGE: Final = 128 * 1024
 """Characters of JSON that a piece or a page has at most: however they are written, the smallest limit holds them."""
@@ -43,7 +44,7 @@ class Page(NamedTuple):
 
 
 def cut(data: Any, encode: Callable[[object], bytes], warnings: tuple[Notice, ...] = ()) -> Cut:
-    """A result in pieces. A list is cut between its items, all else as one JSON text. A ValueError if too large."""
+    """A result in pieces. A list is cut between its items, all else as one JSON text. An AqlError if too large."""
     if type(data) in (list, tuple):
         items = [encode(item).decode() for item in data]
         if all(len(item) <= PAGE for item in items):
@@ -57,7 +58,16 @@ def cut(data: Any, encode: Callable[[object], bytes], warnings: tuple[Notice, ..
 
 def _checked(made: Cut) -> Cut:
     if made.outcome.size > LARGEST:
-        raise ValueError(f"the result has {made.outcome.size} characters of JSON, and {LARGEST} are allowed")
+        raise AqlError(
+            "VALIDATION_PAYLOAD_TOO_LARGE",
+            f"The result has {made.outcome.size} characters of JSON, and {LARGEST} are kept",
+            {
+                "limit_type": "result_size",
+                "limit_value": LARGEST,
+                "actual_value": made.outcome.size,
+                "unit": "characters",
+            },
+        )
     return made
 
 

@@ -207,13 +207,16 @@ class QueueWorker:
                 self._fetcher.stop()
                 await self._jobs.give_back()
                 await self._drain(fetching, grace)
-        await fetching
 
     async def _drain(self, fetching: "asyncio.Task[None]", grace: float) -> None:
         """An orderly end: what does not finish in time is interrupted, as its operation says."""
-        if self._executions.host.running:
-            _LOG.info("finishing %d executions", self._executions.host.running)
+        host = self._executions.host
+        if host.running:
+            _LOG.info("finishing %d execution%s", host.running, "" if host.running == 1 else "s")
         await asyncio.wait({fetching}, timeout=grace)
-        self._executions.host.interrupt(Stop.SHUTDOWN)
-        await asyncio.wait({fetching}, timeout=30.0)
-        await self._executions.close()
+        longest = host.longest_cleanup
+        host.interrupt(Stop.SHUTDOWN)
+        await asyncio.wait({fetching}, timeout=longest + _PAUSE_SECONDS)
+        await self._executions.close()  # what does not stop is given back or fails as that of a process that is gone
+        if fetching.done():
+            await fetching

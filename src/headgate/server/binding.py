@@ -174,6 +174,11 @@ class McpServer(Server[Session]):
         for executions in self._executions:
             await executions.close(grace_seconds)
 
+    @property
+    def unfinished(self) -> int:
+        """How many executions are worked on here; after ``close``, those that do not stop."""
+        return sum(executions.host.running for executions in self._executions)
+
     async def finish(self, seconds: float) -> bool:
         """Wait until no request over HTTP is in work, this long at the most; whether all are done."""
         return await self._work.finish(seconds)
