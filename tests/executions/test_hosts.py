@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ from headgate.executions.host import Failed, Host, Pace
 from headgate.executions.ledger import Ledger
 from headgate.executions.places import is_dead
 from headgate.executions.results import Cut
+from headgate.executions.values import Outcome
 from headgate.protocol.lifecycle import State
 from headgate.store.drivers.base import Transaction
 from headgate.store.executions import Execution, Progress
@@ -479,6 +481,37 @@ async def test_what_the_store_says_is_worked_on_here_and_is_not_is_given_back_an
         assert await ledger.begin(execution.id, host.id) is not None, "and the word of it was lost"
         done = await ended(ledger, execution)
         assert (done.state, done.attempt, done.interruptions) == (State.COMPLETED, 2, 1)
+
+
+async def test_work_whose_end_could_not_be_told_is_not_done_a_second_time(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError("nobody expects this")
+
+    monkeypatch.setattr(hosts, "_PATIENCE", 0.0)
+    monkeypatch.setattr(Ledger, "complete", broken)
+    async with hosted(ledger) as host:
+        failed = await ended(ledger, await given(ledger, host))
+        assert (failed.state, failed.attempt, code_of(failed)) == (State.FAILED, 1, "INTERNAL_INTERRUPTED")
+
+
+async def test_a_host_knows_what_had_not_stopped_when_it_was_closed(ledger: Ledger) -> None:
+    may_end = asyncio.Event()
+
+    async def stubborn(desk: Desk) -> Cut:
+        while not may_end.is_set():
+            with suppress(asyncio.CancelledError):
+                await may_end.wait()
+        return Cut([], Outcome(size=0, pieces=0, items=0))
+
+    async with hosted(ledger, stubborn) as host:
+        execution = await given(ledger, host, Background(cleanup=0.01))
+        await reached(ledger, execution, State.RUNNING)
+        await host.close()
+        assert host.left_behind == 1
+        assert (await found(ledger, execution)).state is State.FAILED
+        may_end.set()
 
 
 async def test_what_is_only_on_its_way_here_is_not_given_back(ledger: Ledger) -> None:

@@ -79,7 +79,7 @@ class Running:
                     await run_stdio(server, pipes, _GRACE_SECONDS)
                 tasks.cancel_scope.cancel()
             await adapter.close()
-            leave_behind(server.unfinished)
+            leave_behind(server.left_behind)
         return OK
 
     @asynccontextmanager

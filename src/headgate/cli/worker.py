@@ -123,7 +123,7 @@ async def _run(executions: Executions, url: str, concurrency: int, grace: float)
     where = executions.ledger.store.url
     _LOG.info("%s works on '%s' from %s, %d at once", executions.host.id, executions.adapter, where, concurrency)
     await QueueWorker(executions, url, concurrency).run(until, grace)
-    leave_behind(executions.host.running)
+    leave_behind(executions.host.left_behind)
     _LOG.info("stopped")
 
 

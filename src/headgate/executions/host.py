@@ -94,10 +94,13 @@ class Host:
         self._wake = asyncio.Event()
         self._silent: dict[str, tuple[int, float]] = {}
         self._strange: dict[str, float] = {}
+        self._unsettled: set[str] = set()
         self._beaten = float("-inf")
         self._is_closing = False
         self.adopts = True
         """Whether it begins what processes that are gone have left: not where it will be gone itself in a moment."""
+        self.left_behind = 0
+        """How many attempts had not stopped when it was closed."""
         self.has_workers = True
         """Whether anybody takes work of this adapter from the shared queue, as far as was heard."""
 
@@ -182,6 +185,7 @@ class Host:
         waiting = [task for task in waiting if not task.done()]
         if waiting:
             await asyncio.wait(waiting, timeout=longest + 1.0)
+        self.left_behind = len(self._desks)
         for task in list(self._tasks):
             task.cancel()
         if self._tasks:
@@ -234,6 +238,10 @@ class Host:
         try:
             made = await self._worked(desk)
             free = await self._settle(desk, made)
+        except Exception:  # noqa: BLE001  # it is not done a second time for that
+            _LOG.exception("what became of %s could not be written down", execution_id)
+            self._unsettled.add(execution_id)
+            return
         finally:
             if self._desks.get(execution_id) is desk:
                 del self._desks[execution_id]
@@ -371,12 +379,13 @@ class Host:
     async def _return(self, now: float, strange: Iterable[str]) -> None:
         """Give back what the store says is worked on here, and is not: the word of it was lost on its way.
 
-        It was never begun, so that anybody may begin it, whatever its operation says of interruptions.
+        What was never begun anybody may begin, whatever its operation says of interruptions.
         """
         self._strange = {one: self._strange.get(one, now) for one in strange}
         for execution_id, since in list(self._strange.items()):
             if now - since > _PATIENCE:
-                await self.ledger.give_back(execution_id, self.id)
+                await self.ledger.give_back(execution_id, self.id, is_begun=execution_id in self._unsettled)
+                self._unsettled.discard(execution_id)
                 del self._strange[execution_id]
 
     async def _listen(self, now: float) -> None:

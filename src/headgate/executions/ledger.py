@@ -20,7 +20,7 @@ from headgate.store import moving
 from headgate.store import workers as processes
 from headgate.store.audit import Entry
 from headgate.store.drivers.base import Transaction, Unkeepable
-from headgate.store.executions import Asked, Execution, Free, Progress, Queue, Run
+from headgate.store.executions import AT_WORK, Asked, Execution, Free, Progress, Queue, Run
 from headgate.store.interface import Store, StoreError
 from headgate.store.workers import Worker
 
@@ -255,15 +255,15 @@ class Ledger:
         work = partial(rows.to_begin, adapter=adapter, worker=worker, now=self.clock(), adopts=adopts)
         return await self.store.transact(work, writes=False)
 
-    async def give_back(self, execution_id: str, worker: str) -> None:
-        """Let anybody begin what a worker was given and has never begun; what was to stop has then ended."""
+    async def give_back(self, execution_id: str, worker: str, *, is_begun: bool = False) -> None:
+        """Let anybody begin what a worker was given and has never begun; all else was interrupted."""
         known = await self.find(execution_id)
         if known is None or known.worker != worker:
             return
-        if known.state is State.RUNNING:
+        if known.state is State.RUNNING and not is_begun:
             changes: dict[str, object] = {"due_at": self.clock()}
             await self.store.transact(partial(moving.resume, execution=known, changes=changes, queue=self.queue))
-        elif known.state in (State.CANCELLING, State.STUCK):
+        elif known.state in AT_WORK:
             await self.store.transact(*self._interruption(known))
 
     async def recover(self) -> int:

@@ -175,9 +175,9 @@ class McpServer(Server[Session]):
             await executions.close(grace_seconds)
 
     @property
-    def unfinished(self) -> int:
-        """How many executions are worked on here; after ``close``, those that do not stop."""
-        return sum(executions.host.running for executions in self._executions)
+    def left_behind(self) -> int:
+        """How many executions had not stopped when it was closed."""
+        return sum(executions.host.left_behind for executions in self._executions)
 
     async def finish(self, seconds: float) -> bool:
         """Wait until no request over HTTP is in work, this long at the most; whether all are done."""
