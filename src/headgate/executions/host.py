@@ -239,7 +239,7 @@ class Host:
             made = await self._worked(desk)
             free = await self._settle(desk, made)
         except Exception:  # noqa: BLE001  # it is not done a second time for that
-            _LOG.exception("what became of %s could not be written down", execution_id)
+            _LOG.exception("the end of %s could not be written down", execution_id)
             self._unsettled.add(execution_id)
             return
         finally:
