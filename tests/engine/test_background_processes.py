@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -195,3 +196,9 @@ async def test_a_process_ends_when_its_parent_vanishes(tmp_path: Path) -> None:
     await parent.wait()
     assert await is_gone(pid)
     assert notes.read_text() == str(pid), "it could not even clean up"
+
+
+def test_a_process_that_is_told_nothing_ends_without_a_word() -> None:
+    words = [sys.executable, "-m", "headgate.engine.child"]
+    ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=True)
+    assert (ran.stdout, ran.stderr) == (b"", b"")

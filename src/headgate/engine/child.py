@@ -48,7 +48,10 @@ def main() -> None:
     source = os.fdopen(os.dup(0), "rb")
     wire = _Wire(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # what the function prints must not get into the wire
-    (length,) = HEAD.unpack(source.read(HEAD.size))
+    head = source.read(HEAD.size)
+    if len(head) < HEAD.size:
+        return  # the parent has died before it could say anything
+    (length,) = HEAD.unpack(head)
     task: Task = pickle.loads(source.read(length))  # noqa: S301  (from our own parent)
     threading.Thread(target=_end_with_parent, args=(source,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's interruption is for the parent, which tells us
