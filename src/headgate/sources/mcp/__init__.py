@@ -1,0 +1,1 @@
+"""MCP servers as sources: every tool becomes an operation."""
