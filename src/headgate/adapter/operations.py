@@ -8,6 +8,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from headgate.adapter.background import RUNS_IN_BACKGROUND, STATE_OBJECT, Background
+from headgate.adapter.origins import Origin
 from headgate.adapter.parameters import SENSITIVE, Convert, Deprecated, Parameter, Schema
 from headgate.adapter.schemas import dereference
 from headgate.adapter.text_formats import FORMATS
@@ -82,12 +83,20 @@ class Operation:
     """How it runs if a call only starts it."""
     repeats: bool = False
     """Whether it runs again what another operation has started, so that the gate judges that one."""
+    rules: Schema = field(default_factory=dict)
+    """What its parameters must satisfy together, as keywords of JSON Schema; they may also let in further ones."""
+    source: str = ""
+    """The source that it comes from, where a server has several."""
+    group: str = ""
+    """What it belongs to inside its source, such as a tag or a table."""
+    origin: Origin | None = None
+    """What it is where it comes from, if that is not an author's own code."""
     checked: InitVar[bool] = False
 
     def __post_init__(self, checked: bool) -> None:
         self._check_words()
         self._check_parameters()
-        if self.examples or (self.definitions and not checked):
+        if self.examples or self.rules or (self.definitions and not checked):
             self._check_schema()
 
     def _check_words(self) -> None:
@@ -229,6 +238,7 @@ class Operation:
             "properties": {parameter.name: self._schema_of(parameter) for parameter in self.parameters},
             "required": [parameter.name for parameter in self.parameters if parameter.required],
             "additionalProperties": False,
+            **self.rules,
         }
         return {**schema, "$defs": dict(self.definitions)} if self.definitions else schema
 
