@@ -100,7 +100,7 @@ def shaped(schema: object, *, taken: Container[str] = (), update: Beside | None 
     """The parameters that a foreign object's schema makes. What is odd in it is loosened, and said in the notes."""
     root = _Root.of(schema)
     names = parameter_names(root.properties, taken=taken)
-    inside = {name: snake for name, snake in parameter_names(root.names_inside).items() if name not in HELD_PARAMETERS}
+    inside = parameter_names(root.names_inside, held=())
     definitions = {name: renamed(child, root.definitions, inside) for name, child in root.definitions.items()}
     made = {names[name]: renamed(child, root.definitions, inside) for name, child in root.properties.items()}
     needed = {names[name] for name in root.required}
