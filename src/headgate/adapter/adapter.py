@@ -12,6 +12,7 @@ from headgate.adapter.collections.registry import Collections
 from headgate.adapter.functions import Options, operation_from_function
 from headgate.adapter.operations import Example, Operation
 from headgate.adapter.parameters import Deprecated
+from headgate.adapter.parts import Part
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.autonomy import Scorer, worst_of
 from headgate.protocol.categories import Category
@@ -109,6 +110,8 @@ class Adapter:
         self._relating: Operation | None = None
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._scorers: list[Scorer] = []
+        self.parts: Callable[[], Sequence[Part]] = tuple
+        """The sources that it is put together from, each as it fares now; none if it is one by itself."""
         self.create = _Decorator(self, Category.CREATE)
         self.read = _Decorator(self, Category.READ)
         self.update = _Decorator(self, Category.UPDATE)
@@ -238,6 +241,16 @@ class Adapter:
     def collections(self) -> Collections:
         """The collections that the adapter serves."""
         return self._collections
+
+    @property
+    def scorers(self) -> Sequence[Scorer]:
+        """The functions of its own that tell risk."""
+        return tuple(self._scorers)
+
+    def put_together(self, collections: Collections, scorers: Iterable[Scorer]) -> None:
+        """Take over what other adapters have beside operations."""
+        self._collections = collections
+        self._scorers.extend(scorers)
 
 
 def _profile(profile: Profile | str) -> Profile:

@@ -37,6 +37,8 @@ DRY_RUN: Final = "dry_run"
 """Where a change says that it is only to be tried (Operations 4.4.1)."""
 
 _MAX_NAME: Final = 64
+_TOLD_BY_NAME: Final = frozenset({"full_description", "brief", "resource"})
+"""What is kept of an operation and would be different if it had another name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class Operation:
     """What its parameters must satisfy together, as keywords of JSON Schema; they may also let in further ones."""
     source: str = ""
     """The source that it comes from, where a server has several."""
+    local: str = ""
+    """Its name in its source, where it has another here because several sources have operations of that name."""
     group: str = ""
     """What it belongs to inside its source, such as a tag or a table."""
     origin: Origin | None = None
@@ -185,6 +189,22 @@ class Operation:
                 raise AdapterError(
                     f"Operation '{self.name}' has an example that it would refuse itself: check its parameters."
                 )
+
+    def as_part_of(self, source: str, name: str) -> "Operation":
+        """The same as one source's among several, perhaps under another name; what is compiled stays compiled."""
+        made = object.__new__(type(self))
+        kept = {key: value for key, value in vars(self).items() if key not in _TOLD_BY_NAME}
+        local = self.local or (self.name if name != self.name else "")
+        vars(made).update(kept, name=name, source=source, local=local)
+        if local and not self.rationale and category_of_verb(verb_of(name)) not in (None, self.category):
+            vars(made)["rationale"] = f"It is '{local}' of '{source}'"  # which may be named like a verb
+        made._check_words()
+        return made
+
+    @property
+    def known_as(self) -> tuple[str, ...]:
+        """The names by which rules may mean it: its own, and the one that it has in its source."""
+        return (self.name, self.local) if self.local else (self.name,)
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if there is one."""

@@ -59,7 +59,7 @@ def classify(operation: Operation, declared: Danger | None = None) -> Classified
     level, origin = DEFAULT_LEVELS[operation.category], "category"
     reason = f"Operations of the category {operation.category} are {level}"
     for higher, patterns in PATTERNS.items():
-        pattern = next((one for one in patterns if fnmatchcase(operation.name, one)), None)
+        pattern = next((one for one in patterns for name in operation.known_as if fnmatchcase(name, one)), None)
         if pattern is not None and higher.rank > level.rank:
             level, origin = higher, pattern
             reason = f"Operations named '{pattern}' are {level}"

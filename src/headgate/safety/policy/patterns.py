@@ -36,11 +36,11 @@ class Patterns:
         """What stands behind a ``!``."""
         return tuple(one.removeprefix(NOT) for one in self.given if one.startswith(NOT))
 
-    def match(self, name: str) -> bool:
-        """Whether a name is meant."""
-        if any(fits(name, pattern) for pattern in self.unwanted):
+    def match(self, *names: str) -> bool:
+        """Whether something is meant that has a name, or several."""
+        if any(fits(name, pattern) for pattern in self.unwanted for name in names):
             return False
-        return not self.wanted or any(fits(name, pattern) for pattern in self.wanted)
+        return not self.wanted or any(fits(name, pattern) for pattern in self.wanted for name in names)
 
 
 ANYTHING: Final = Patterns()
