@@ -1,0 +1,159 @@
+"""What the words of a tool say of it. Whoever writes them may lie, so that alone they never make a READ."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from headgate.protocol.categories import Category
+from headgate.protocol.danger import DangerLevel
+from headgate.sources.classifying.values import Doubt, Evidence, Risk, Witness
+from headgate.sources.classifying.verbs import FORMS, VERBS, Strength, Verb
+
+__all__ = ["evidence_of_description", "evidence_of_title"]
+
+_LONGEST: Final = 20_000
+"""Characters that are read; a description that is longer gets no credit for what it says."""
+
+_FIRST: Final = 0.5
+_LOOSE: Final = 0.3
+_JOINED: Final = 0.4
+_LATER: Final = 0.3
+_PHRASE: Final = 0.3
+_DANGER: Final = 0.6
+_WORDS_BEFORE: Final = 10
+
+_SENTENCE: Final = re.compile(r"[.!?;:\n]+(?:\s|\Z)|\n")
+_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_LEADING: Final = frozenset({"that", "to", "for", "which", "you", "will", "it", "tool", "can", "also", "this"})
+_ADVERBS: Final = frozenset({"also", "automatically", "then", "immediately", "safely", "simply", "directly"})
+_JOINING: Final = frozenset({"and", "or", "then", "also"})
+
+_NEGATED: Final = re.compile(
+    r"\b(?:(?:does|do|will|would|did|can)(?: not|n't)|doesn't|don't|won't|cannot|can't|never|without|no|not|nothing is)"
+    r" (?:\w+ ){0,3}?(?:modif\w+|chang\w+|delet\w+|remov\w+|overwrit\w+|execut\w+|writ\w+|creat\w+|updat\w+|destr\w+"
+    r"|side effects?|mutat\w+|alter\w*|affect\w*|data loss)(?:,? (?:and|or|nor) \w+)*",
+    re.IGNORECASE,
+)
+_READ_ONLY: Final = re.compile(r"\bread[- ]only\b|\bnon-?destructive\b", re.IGNORECASE)
+_GRAVE: Final = re.compile(
+    r"\b(?:irreversibl\w+|(?:cannot|can't|can not|never) be (?:undone|reversed|recovered)|not reversible"
+    r"|overwrit(?:e|es|ing)|permanently (?:delete|remove|erase)s?|(?:loses?|loss of|lose) (?:all )?(?:data|changes)"
+    r"|data loss|destructive)\b",
+    re.IGNORECASE,
+)
+_ARBITRARY: Final = re.compile(
+    r"\b(?:execut|run|evaluat)\w*(?: \w+)? (?:arbitrary|any|shell|terminal|bash|system|python|javascript|js)\b",
+    re.IGNORECASE,
+)
+_INSTRUCTION: Final = re.compile(
+    r"ignore (?:all |any )?(?:the )?(?:previous|prior|above|earlier|other)"
+    r"|\b(?:classif|categori[sz])\w* (?:\w+ ){0,3}?as\b"
+    r"|\btreat (?:\w+ ){1,3}?as (?:safe|read|harmless)|\b(?:tool|operation|function|it) is (?:\w+ )?(?:safe|harmless)\b"
+    r"|\b(?:without|no|skip|bypass\w*|don't ask for|do not ask for) (?:\w+ )?(?:confirmation|approval|review)\b"
+    r"|\b(?:do not|don't|never) (?:tell|inform|mention|ask|alert) (?:\w+ ){0,3}?user"
+    r"|</?(?:important|system|secret|admin)>|system prompt|\bcategory\W{1,3}read\b|\bdanger\w*\W{1,3}(?:level\W{1,3})?safe\b",
+    re.IGNORECASE,
+)
+
+
+def evidence_of_title(title: str) -> Iterator[Evidence]:
+    """What a title says against READ; for it, a title says nothing that a name would not."""
+    verb = _leading_verb(_words(_bounded(title)[:_LONGEST]), near=True)
+    if verb and verb.category is not Category.READ:
+        weight = _PHRASE if verb.strength is Strength.FIRM else 0.0
+        yield Evidence(Witness.DESCRIPTION, verb.category, weight, f"the title says '{verb.word}'")
+
+
+def evidence_of_description(description: str) -> Iterator[Evidence | Risk | Doubt]:
+    """What the sentences of a description speak for, and whether they try to steer whoever reads them."""
+    text = _bounded(description)
+    doubts = list(_doubts(description, text))
+    yield from doubts
+    plain = _NEGATED.sub(" ", text)
+    found = [*_of_sentences(plain), *_of_phrases(text, plain)]
+    for one in found:
+        if isinstance(one, Risk) or one.speaks_of_change or not doubts:
+            yield one
+
+
+def _bounded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text[:_LONGEST]).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+
+
+def _doubts(whole: str, text: str) -> Iterator[Doubt]:
+    if len(whole) > _LONGEST:
+        yield Doubt("its description is too long to be read")
+    found = _INSTRUCTION.search(text)
+    if found:
+        yield Doubt(f"its description tells the reader what to think of it: '{' '.join(found[0].split())}'")
+
+
+def _of_sentences(text: str) -> Iterator[Evidence | Risk]:
+    sentences = [words for one in _SENTENCE.split(text) if (words := _words(one))]
+    if not sentences:
+        return
+    verb = _leading_verb(sentences[0])
+    if verb:
+        yield from _said(verb, _FIRST if verb.strength is not Strength.LOOSE else _LOOSE)
+        yield from (one for other in _joined(sentences[0]) for one in _said(other, _JOINED))
+    for words in sentences[1:]:
+        yield from (one for other in _acting(words) for one in _said(other, _LATER))
+
+
+def _said(verb: Verb, weight: float) -> Iterator[Evidence | Risk]:
+    weight = min(weight, _PHRASE) if verb.strength is Strength.FAINT else weight
+    yield Evidence(Witness.DESCRIPTION, verb.category, weight, f"'{verb.word}'")
+    if verb.category is Category.DELETE and verb.strength is Strength.FIRM:
+        yield Risk(Witness.DESCRIPTION, DangerLevel.DESTRUCTIVE, _DANGER, f"'{verb.word}'")
+
+
+def _words(sentence: str) -> list[str]:
+    return _WORD.findall(sentence.lower())
+
+
+def _leading_verb(words: Sequence[str], *, near: bool = False) -> Verb | None:
+    """The verb that a sentence begins with, or that follows words such as 'this tool' and 'allows you to'."""
+    start = [*words[: 1 if near else _WORDS_BEFORE]]
+    for place, word in enumerate(start):
+        if word in FORMS and (place == 0 or start[place - 1] in _LEADING):
+            return FORMS[word]
+    return None
+
+
+def _joined(words: Sequence[str]) -> Iterator[Verb]:
+    """The firm verbs that stand beside the first one: 'create or update', 'get, then delete'."""
+    for before, word in pairwise(words):
+        verb = FORMS.get(word)
+        if before in _JOINING and verb and verb.strength is Strength.FIRM and verb.category is not Category.READ:
+            yield verb
+
+
+def _acting(words: Sequence[str]) -> Iterator[Verb]:
+    """Who changes something in a later sentence, told by its form: 'Also deletes …', 'It overwrites …'."""
+    for place, word in enumerate(words):
+        verb = FORMS.get(word)
+        if verb is None or verb.strength is not Strength.FIRM or verb.category is Category.READ:
+            continue
+        told = word != verb.word and word.endswith("s") and word not in VERBS
+        if told and (place == 0 or words[place - 1] in _LEADING | _ADVERBS | _JOINING):
+            yield verb
+
+
+def _of_phrases(text: str, plain: str) -> Iterator[Evidence | Risk]:
+    promise = _NEGATED.search(text) or _READ_ONLY.search(text)
+    if promise:
+        yield Evidence(Witness.DESCRIPTION, Category.READ, _PHRASE, f"'{_shown(promise[0])}'")
+    grave = _GRAVE.search(_READ_ONLY.sub(" ", plain))
+    if grave:
+        yield Evidence(Witness.DESCRIPTION, None, _PHRASE, f"'{_shown(grave[0])}'")
+        yield Risk(Witness.DESCRIPTION, DangerLevel.DESTRUCTIVE, _DANGER, f"'{_shown(grave[0])}'")
+    arbitrary = _ARBITRARY.search(plain)
+    if arbitrary:
+        yield Evidence(Witness.DESCRIPTION, Category.EXECUTE, _JOINED, f"'{_shown(arbitrary[0])}'")
+        yield Risk(Witness.DESCRIPTION, DangerLevel.DESTRUCTIVE, _DANGER, f"'{_shown(arbitrary[0])}'")
+
+
+def _shown(words: str) -> str:
+    return " ".join(words.split()).lower()
