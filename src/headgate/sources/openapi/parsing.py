@@ -8,6 +8,7 @@ from headgate.sources.openapi.yaml_values import DEEPEST, yaml_value
 
 __all__ = ["parsed"]
 
+
 def parsed(text: str, where: str) -> object:
     """What a JSON or YAML text says. An AdapterError tells the line of what is wrong with it."""
     plain = text.removeprefix("\ufeff")

@@ -31,7 +31,7 @@ def _number(text: str) -> object:
     if _INTEGER.match(text):
         return int(text)
     if _OCTAL.match(text):
-        return int(text[2:], 8)
+        return int(text, 0)
     if _HEXADECIMAL.match(text):
-        return int(text[2:], 16)
+        return int(text, 0)
     return float(text) if _NUMBER.match(text) else text

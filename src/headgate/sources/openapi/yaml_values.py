@@ -103,7 +103,9 @@ class _Construction:
     def _aliased(self, event: Any) -> _Value:
         value = self._anchors.get(event.anchor)
         if value is None:
-            what = "to what contains it: write it with '$ref' instead" if event.anchor in self._anchors else "to nothing"
+            what = (
+                "to what contains it: write it with '$ref' instead" if event.anchor in self._anchors else "to nothing"
+            )
             raise self._refusal(event, f"has an alias {what}")
         return value
 

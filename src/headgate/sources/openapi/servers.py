@@ -1,0 +1,62 @@
+"""Where requests go: the servers of a document with their variables, or what its operator says instead."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
+
+from headgate.protocol.adapter_errors import AdapterError
+from headgate.protocol.errors import AqlError, quoted
+from headgate.protocol.suggestions import did_you_mean, nearest
+from headgate.sources.http.origins import parsed
+from headgate.sources.openapi.options import OpenApiOptions
+
+__all__ = ["base_url_of"]
+
+_VARIABLE: Final = re.compile(r"\{([^{}]+)\}")
+_OVERRIDE: Final = "give it with '--base-url', such as 'https://api.example.com/v1'"
+
+
+def base_url_of(servers: object, options: OpenApiOptions, document_url: str | None) -> str:
+    """The URL that paths are put after, without a slash behind it. The first server counts."""
+    if options.base_url:
+        return _checked(options.base_url, "The base URL")
+    listed = [one for one in servers if isinstance(one, Mapping)] if isinstance(servers, Sequence) else []
+    server: Mapping[str, Any] = listed[0] if listed else {"url": "/"}
+    url = _filled(str(server.get("url") or "/"), server.get("variables"), options)
+    if document_url:
+        url = urljoin(document_url, url)
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise AdapterError(f"The document does not say where its server is: {_OVERRIDE}.")
+    return _checked(url, "The URL of the document's server")
+
+
+def _checked(url: str, what: str) -> str:
+    try:
+        parsed(url)
+    except AqlError as error:
+        reason = error.error.message.rpartition(": ")[2]
+        raise AdapterError(f"{what} cannot be used: {reason}; {_OVERRIDE}.") from None
+    if "?" in url or "#" in url:
+        raise AdapterError(f"{what} must end before any '?' or '#'; {_OVERRIDE}.")
+    return url.rstrip("/")
+
+
+def _filled(url: str, variables: object, options: OpenApiOptions) -> str:
+    declared = variables if isinstance(variables, Mapping) else {}
+    return _VARIABLE.sub(lambda found: _value(found[1], declared.get(found[1]), options), url)
+
+
+def _value(name: str, declared: object, options: OpenApiOptions) -> str:
+    """The value of a variable: as the operator says, else as the document does."""
+    variable = declared if isinstance(declared, Mapping) else {}
+    given = options.variables.get(name)
+    value = given if given is not None else variable.get("default")
+    shown = quoted(name, "of an odd name")
+    if value is None:
+        raise AdapterError(f"The variable {shown} of the server's URL has no value: give one, or {_OVERRIDE}.")
+    known = [str(one) for one in variable.get("enum") or ()]
+    if given is not None and known and given not in known:
+        hint = did_you_mean(nearest(given, known, 1))
+        raise AdapterError(f"The variable {shown} of the server's URL must be one of {', '.join(known)}{hint}")
+    return str(value)
