@@ -1,0 +1,107 @@
+"""The servers of others that headgate is tried on, as servers.toml lists them."""
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+__all__ = ["FOLDER", "SERVERS", "Place", "Server", "filled", "versions"]
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a trial is held: its folder, the address of its pages, and the browser there is."""
+
+    home: Path
+    web: str
+    chromium: str
+
+    def names(self) -> dict[str, str]:
+        """What the words in braces stand for."""
+        return {"{home}": str(self.home), "{web}": self.web, "{chromium}": self.chromium}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server: how it is installed and started."""
+
+    name: str
+    origin: str
+    package: str
+    program: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    account: bool
+
+    @property
+    def version(self) -> str:
+        """The version that is pinned."""
+        return versions(self.origin)[self.package.lower()]
+
+    @property
+    def browses(self) -> bool:
+        """Whether it needs a browser."""
+        return "{chromium}" in self.arguments
+
+    @property
+    def path(self) -> Path:
+        """The program, once installed."""
+        folder = "node_modules/.bin" if self.origin == "js" else ".venv/bin"
+        return FOLDER / self.origin / folder / self.program
+
+    def command(self, place: Place) -> list[str]:
+        """The words that start it."""
+        return [str(self.path), *filled(list(self.arguments), place)]
+
+    def variables(self, place: Place) -> dict[str, str]:
+        """Its environment: a small one, the same however it is started."""
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
+        own: dict[str, str] = filled(dict(self.environment), place)
+        return {**kept, "HOME": str(place.home), "TZ": "UTC", "NO_COLOR": "1", **own}
+
+
+def filled(value: Any, place: Place) -> Any:
+    """The value with its words in braces replaced, however deep they stand."""
+    if isinstance(value, str):
+        for name, meaning in place.names().items():
+            value = value.replace(name, meaning)
+        return value
+    if isinstance(value, list):
+        return [filled(child, place) for child in value]
+    if isinstance(value, dict):
+        return {key: filled(child, place) for key, child in value.items()}
+    return value
+
+
+@cache
+def versions(origin: str) -> Mapping[str, str]:
+    """The versions that are pinned for one way of installing, by package in lower case."""
+    if origin == "js":
+        pinned: dict[str, str] = json.loads((FOLDER / "js" / "package.json").read_text())["dependencies"]
+        return {name.lower(): version for name, version in pinned.items()}
+    text = (FOLDER / origin / "requirements.txt").read_text()
+    return {name.lower(): version for name, version in re.findall(r"(?m)^([\w.-]+)==(\S+)$", text)}
+
+
+def _server(name: str, row: Mapping[str, Any]) -> Server:
+    return Server(
+        name=name,
+        origin=row["from"],
+        package=row["package"],
+        program=row["program"],
+        arguments=tuple(row.get("arguments", ())),
+        environment=row.get("environment", {}),
+        account=row.get("account", False),
+    )
+
+
+SERVERS: Mapping[str, Server] = {
+    name: _server(name, row) for name, row in tomllib.loads((FOLDER / "servers.toml").read_text()).items()
+}
