@@ -43,6 +43,7 @@ _ENOUGH: Final[Mapping[Category, float]] = {
 }
 """What must speak for a category; less for DELETE, which is the worst to miss."""
 
+_SHOWING: Final = frozenset({Witness.NAME, Witness.SCHEMA})
 _WORTH_A_GUESS: Final = 0.3
 _CLAIMED: Final = 0.5
 _SURE: Final = 0.6
@@ -91,8 +92,9 @@ class _Scales:
 
     @property
     def is_reading_clear(self) -> bool:
-        """Whether a tool may be taken to change nothing."""
-        return self.support(Category.READ) >= _ENOUGH_TO_READ and self.against_reading < _AGAINST_READ
+        """Whether a tool may be taken to change nothing: its name or its parameters must say so too."""
+        shown = any(one.category is Category.READ and one.witness in _SHOWING for one in self.evidence)
+        return shown and self.support(Category.READ) >= _ENOUGH_TO_READ and self.against_reading < _AGAINST_READ
 
     def category(self) -> Category:
         """The riskiest that has enough behind it."""

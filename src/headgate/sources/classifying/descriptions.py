@@ -23,11 +23,13 @@ _LATER: Final = 0.3
 _PHRASE: Final = 0.3
 _DANGER: Final = 0.6
 _WORDS_BEFORE: Final = 10
+_OBJECT: Final = 6
 
 _SENTENCE: Final = re.compile(r"[.!?;:\n]+(?:\s|\Z)|\n")
 _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _LEADING: Final = frozenset({"that", "to", "for", "which", "you", "will", "it", "tool", "can", "also", "this"})
 _ADVERBS: Final = frozenset({"also", "automatically", "then", "immediately", "safely", "simply", "directly"})
+_ACTORS: Final = frozenset({"it", "tool"})
 _JOINING: Final = frozenset({"and", "or", "then", "also"})
 
 _NEGATED: Final = re.compile(
@@ -47,13 +49,26 @@ _ARBITRARY: Final = re.compile(
     r"\b(?:execut|run|evaluat)\w*(?: \w+)? (?:arbitrary|any|shell|terminal|bash|system|python|javascript|js)\b",
     re.IGNORECASE,
 )
+_TAKING: Final = re.compile(
+    r"\b(?:consum(?:e|es|ing)|dequeu\w+|acknowledg\w+|pub/?sub|pending (?:\S+ )?messages"
+    r"|marks? (?:\w+ ){1,3}as read)\b",
+    re.IGNORECASE,
+)
+_SAYINGS: Final = re.compile(r"\b(?:start here|drag[ -]and[ -]drop)\b", re.IGNORECASE)
+"""What has a verb in it and means no such thing."""
+
+_LOOKING: Final = frozenset({"search", "searches", "query", "lookup", "scan", "analysis", "calculation", "comparison"})
+_LIGHT: Final = frozenset({"perform", "performs"})
+"""Verbs whose meaning is what follows them: 'performs a search'."""
+
 _INSTRUCTION: Final = re.compile(
     r"ignore (?:all |any )?(?:the )?(?:previous|prior|above|earlier|other)"
     r"|\b(?:classif|categori[sz])\w* (?:\w+ ){0,3}?as\b"
     r"|\btreat (?:\w+ ){1,3}?as (?:safe|read|harmless)|\b(?:tool|operation|function|it) is (?:\w+ )?(?:safe|harmless)\b"
     r"|\b(?:without|no|skip|bypass\w*|don't ask for|do not ask for) (?:\w+ )?(?:confirmation|approval|review)\b"
     r"|\b(?:do not|don't|never) (?:tell|inform|mention|ask|alert) (?:\w+ ){0,3}?user"
-    r"|</?(?:important|system|secret|admin)>|system prompt|\bcategory\W{1,3}read\b|\bdanger\w*\W{1,3}(?:level\W{1,3})?safe\b",
+    r"|</?(?:important|system|secret|admin)>|system prompt"
+    r"|\bcategory\W{1,3}read\b|\bdanger\w*\W{1,3}(?:level\W{1,3})?safe\b",
     re.IGNORECASE,
 )
 
@@ -71,7 +86,7 @@ def evidence_of_description(description: str) -> Iterator[Evidence | Risk | Doub
     text = _bounded(description)
     doubts = list(_doubts(description, text))
     yield from doubts
-    plain = _NEGATED.sub(" ", text)
+    plain = _SAYINGS.sub(" ", _NEGATED.sub(" ", text))
     found = [*_of_sentences(plain), *_of_phrases(text, plain)]
     for one in found:
         if isinstance(one, Risk) or one.speaks_of_change or not doubts:
@@ -118,26 +133,34 @@ def _leading_verb(words: Sequence[str], *, near: bool = False) -> Verb | None:
     start = [*words[: 1 if near else _WORDS_BEFORE]]
     for place, word in enumerate(start):
         if word in FORMS and (place == 0 or start[place - 1] in _LEADING):
-            return FORMS[word]
+            is_looking = word in _LIGHT and not _LOOKING.isdisjoint(words[place : place + _OBJECT])
+            return VERBS["query"] if is_looking else FORMS[word]
     return None
 
 
 def _joined(words: Sequence[str]) -> Iterator[Verb]:
-    """The firm verbs that stand beside the first one: 'create or update', 'get, then delete'."""
-    for before, word in pairwise(words):
+    """The firm verbs that stand beside the first one: 'create or update', 'gets it and deletes it'.
+
+    Two plain ones deep in a sentence are the names of things: 'get view and edit restrictions'.
+    """
+    for place, (before, word) in enumerate(pairwise(words)):
         verb = FORMS.get(word)
-        if before in _JOINING and verb and verb.strength is Strength.FIRM and verb.category is not Category.READ:
+        if before not in _JOINING or verb is None or verb.strength is not Strength.FIRM or not place:
+            continue
+        names_things = word == verb.word and place > 1 and words[place - 1] in VERBS
+        if verb.category is not Category.READ and not names_things:
             yield verb
 
 
 def _acting(words: Sequence[str]) -> Iterator[Verb]:
-    """Who changes something in a later sentence, told by its form: 'Also deletes …', 'It overwrites …'."""
+    """Who changes something in a later sentence, told by its form: 'Also deletes …', 'It changes …'."""
     for place, word in enumerate(words):
         verb = FORMS.get(word)
-        if verb is None or verb.strength is not Strength.FIRM or verb.category is Category.READ:
+        if verb is None or verb.category is Category.READ or word == verb.word or word.endswith("ing"):
             continue
-        told = word != verb.word and word.endswith("s") and word not in VERBS
-        if told and (place == 0 or words[place - 1] in _LEADING | _ADVERBS | _JOINING):
+        before = words[place - 1] if place else ""
+        is_told = not place or before in _LEADING | _ADVERBS | _JOINING
+        if before in _ACTORS or (is_told and verb.strength is Strength.FIRM):
             yield verb
 
 
@@ -149,6 +172,9 @@ def _of_phrases(text: str, plain: str) -> Iterator[Evidence | Risk]:
     if grave:
         yield Evidence(Witness.DESCRIPTION, None, _PHRASE, f"'{_shown(grave[0])}'")
         yield Risk(Witness.DESCRIPTION, DangerLevel.DESTRUCTIVE, _DANGER, f"'{_shown(grave[0])}'")
+    taking = _TAKING.search(plain)
+    if taking:
+        yield Evidence(Witness.DESCRIPTION, None, _PHRASE, f"'{_shown(taking[0])}'")
     arbitrary = _ARBITRARY.search(plain)
     if arbitrary:
         yield Evidence(Witness.DESCRIPTION, Category.EXECUTE, _JOINED, f"'{_shown(arbitrary[0])}'")

@@ -15,6 +15,7 @@ from headgate.sources.classifying.values import Evidence, Risk, Witness
 from headgate.sources.classifying.verbs import (
     BEGINNINGS,
     IDIOMS,
+    NOUNS,
     READING_NOUNS,
     STRONG,
     VERBS,
@@ -34,6 +35,7 @@ _NOUN: Final = 0.4
 _BEHIND: Final = 0.4
 _NEXT_TO: Final = 0.3
 _PATTERN: Final = 0.9
+_WARNING: Final = frozenset({"unsafe", "dangerously", "dangerous"})
 _ENDINGS: Final = re.compile(r"(r|rs|d|s|able|ions?|ment|al)\Z")
 """What makes something else of a verb that a word begins with: ``updated``, ``executor``."""
 
@@ -48,6 +50,7 @@ def evidence_of_name(name: str) -> Iterator[Evidence | Risk]:
     """What the verbs of a name speak for, and how dangerous such names are (Danger Levels 5)."""
     words = words_of(name)
     yield from _patterns(words)
+    yield from (Risk(Witness.NAME, DangerLevel.DANGEROUS, _PATTERN, f"'{one}'") for one in words if one in _WARNING)
     if len(name) > _LONGEST:
         yield Evidence(Witness.NAME, None, _BEHIND, "it is too long to be a name")
     tokens = list(_without_idioms(words))
@@ -79,7 +82,7 @@ def _without_idioms(words: Sequence[str]) -> Iterator[str]:
 
 
 def _of_clause(tokens: Sequence[str]) -> Iterator[Evidence | Risk]:
-    verbs = [(place, verb) for place, token in enumerate(tokens) if (verb := VERBS.get(token))]
+    verbs = [(place, VERBS[token]) for place, token in enumerate(tokens) if _is_verb(token, place, len(tokens))]
     firm = next(((place, verb) for place, verb in verbs if verb.strength is Strength.FIRM), None)
     yield from _hidden(tokens)
     if firm:
@@ -92,6 +95,11 @@ def _of_clause(tokens: Sequence[str]) -> Iterator[Evidence | Risk]:
         noun = next((token for token in reversed(tokens) if token in READING_NOUNS), None)
         if noun:
             yield Evidence(Witness.NAME, Category.READ, _NOUN, f"'{noun}'")
+
+
+def _is_verb(token: str, place: int, length: int) -> bool:
+    """Some verbs are nouns where they end a name that has more words."""
+    return token in VERBS and not (token in NOUNS and 0 < place == length - 1)
 
 
 def _told(verb: Verb) -> Iterator[Evidence | Risk]:

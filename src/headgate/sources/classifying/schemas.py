@@ -14,14 +14,15 @@ from headgate.sources.classifying.verbs import VERBS, Strength, Verb
 
 __all__ = ["evidence_of_schema"]
 
-_MOST: Final = 2_000
+_MOST: Final = 5_000
 """Properties that are looked at; a schema with more is too large to be told."""
 
-_DEEPEST: Final = 6
+_DEEPEST: Final = 16
 _LONGEST: Final = 4_000
 
 _CODE: Final = frozenset({"command", "cmd", "commands", "shell", "shell_command", "command_line", "bash", "exec"})
-_CODE_IF_RUN: Final = frozenset({"code", "script", "function", "expression", "snippet", "program", "source", "eval"})
+_CODE_IF_RUN: Final = frozenset({"code", "script", "function", "snippet", "program", "source", "eval"})
+_CODE_IF_SAID: Final = frozenset({"expression", "formula", "template"})
 _CODE_OF_PAGES: Final = frozenset({"javascript", "js"})
 _SQL: Final = frozenset({"sql", "sql_query", "cypher", "statement", "statements"})
 _SQL_IF_SAID: Final = frozenset({"query", "queries", "q", "pipeline", "mutation"})
@@ -30,7 +31,8 @@ _RUNNING: Final = re.compile(
     r"\b(?:execut\w*|evaluat\w*|eval|run|runs|running|interpret\w*|inject\w*)\b", re.IGNORECASE
 )
 _IN_PAGE: Final = re.compile(r"\b(?:browser|page|dom|tab|webpage|puppeteer|playwright|devtools|web)\b", re.IGNORECASE)
-_IN_DATABASE: Final = re.compile(r"\bsql\b|\bselect\b|\bcypher\b|\bdatabase\b|\bmutation\b", re.IGNORECASE)
+_IN_DATABASE: Final = re.compile(r"\bsql\b|\bcypher\b|\bmutation\b|\baggregation pipeline\b|\bSELECT ", re.IGNORECASE)
+_LANGUAGE: Final = re.compile(r"\b(?:java|type)script\b|\bjs\b|\bpython\b|\bcode\b|\bshell\b", re.IGNORECASE)
 _SAVING: Final = re.compile(r"\b(?:sav\w+|writ\w+|stor\w+|download\w*|output)\b", re.IGNORECASE)
 
 _WRITING: Final[Mapping[str, tuple[Category, float]]] = {
@@ -46,7 +48,7 @@ _WRITING: Final[Mapping[str, tuple[Category, float]]] = {
 }
 """Parameters that hardly make sense where nothing changes."""
 
-_CONTENT: Final = frozenset({"content", "contents", "data", "body", "text", "html", "markdown", "value", "values"})
+_CONTENT: Final = frozenset({"content", "contents", "data", "body", "html", "markdown"})
 _PLACES: Final = frozenset({"path", "file", "file_path", "filename", "file_name", "filepath", "key", "destination"})
 _DESTINATIONS: Final = frozenset({"filename", "file_path", "path", "filepath", "file", "dest", "destination"})
 _CHOOSING: Final = frozenset({"action", "command", "operation", "method", "mode", "op", "verb", "subcommand"})
@@ -126,7 +128,7 @@ def _level_of_code(one: _Property, context: str) -> DangerLevel | None:
         return DangerLevel.DESTRUCTIVE if _IN_PAGE.search(around) else DangerLevel.DANGEROUS
     if one.name in _CODE:
         return DangerLevel.DANGEROUS
-    if one.name in _CODE_IF_RUN and is_run:
+    if (one.name in _CODE_IF_RUN and is_run) or (one.name in _CODE_IF_SAID and _LANGUAGE.search(one.says)):
         contained = _IN_PAGE.search(around) or _IN_DATABASE.search(one.says)
         return DangerLevel.DESTRUCTIVE if contained else DangerLevel.DANGEROUS
     return None
@@ -138,7 +140,7 @@ def _of_writing(one: _Property) -> Iterator[Evidence | Risk]:
         category, weight = _WRITING[one.name]
         yield Evidence(Witness.SCHEMA, category, weight, words)
     elif one.name in _DESTINATIONS and _SAVING.search(one.says):
-        yield Evidence(Witness.SCHEMA, Category.CREATE, 0.3, f"{words} says where something is kept")
+        yield Evidence(Witness.SCHEMA, None, 0.3, f"{words} says where something is kept")
     if one.name in _LOSING:
         yield Risk(Witness.SCHEMA, DangerLevel.DESTRUCTIVE, 0.5, words)
 
@@ -158,8 +160,8 @@ def _of_choices(one: _Property) -> Iterator[Evidence | Risk]:
 
 def _chosen(choice: object) -> Verb | None:
     words = words_of(choice) if isinstance(choice, str) else []
-    verbs = [verb for word in words if (verb := VERBS.get(word))]
-    return next((verb for verb in verbs if verb.strength is Strength.FIRM), verbs[0] if verbs else None)
+    verb = VERBS.get(words[0]) if words else None
+    return verb if verb and (len(words) == 1 or verb.strength is Strength.FIRM) else None
 
 
 def _of_content(properties: Sequence[_Property]) -> Iterator[Evidence]:

@@ -14,7 +14,7 @@ from typing import Final
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import DangerLevel
 
-__all__ = ["BEGINNINGS", "FORMS", "IDIOMS", "READING_NOUNS", "STRONG", "VERBS", "Strength", "Verb"]
+__all__ = ["BEGINNINGS", "FORMS", "IDIOMS", "NOUNS", "READING_NOUNS", "STRONG", "VERBS", "Strength", "Verb"]
 
 
 class Strength(StrEnum):
@@ -54,8 +54,8 @@ _TABLE: Final[tuple[tuple[Category, Strength, str], ...]] = (
     (
         Category.READ,
         Strength.FAINT,
-        """export convert extract print render format report scan monitor audit ask think wait poll sort filter crawl
-        scrape transcribe simulate assert expect score forecast""",
+        """export convert extract print render report scan monitor audit ask think wait poll filter crawl scrape
+        transcribe simulate assert expect score forecast discover""",
     ),
     (
         Category.CREATE,
@@ -74,14 +74,15 @@ _TABLE: Final[tuple[tuple[Category, Strength, str], ...]] = (
         Strength.FIRM,
         """update edit set modify write overwrite replace rename move patch upsert merge assign unassign enable disable
         toggle configure alter adjust rewrite reorder resize restore revert rollback unarchive migrate apply transform
-        mark unmark mutate increment decrement reassign relabel rearrange refactor""",
+        activate deactivate mark unmark mutate increment decrement reassign relabel rearrange refactor""",
     ),
     (
         Category.UPDATE,
         Strength.LOOSE,
         """change put stage unstage archive label pin unpin link unlink lock unlock close reopen sync stash rebase
         checkout reset amend annotate complete approve reject dismiss accept decline transition promote demote grant
-        share unshare tune fix resolve""",
+        share unshare tune fix resolve format sort populate customize customise highlight protect unprotect unapprove
+        expire trim hide unhide freeze unfreeze align wrap""",
     ),
     (
         Category.EXECUTE,
@@ -95,7 +96,7 @@ _TABLE: Final[tuple[tuple[Category, Strength, str], ...]] = (
         Strength.LOOSE,
         """run start stop resume pause push pull call request press type select choose open load evaluate test build
         compile play mute refresh retry replay process handle control interact switch go visit drive transfer charge
-        refund trade order email mail message text dial ring connect disconnect mount unmount scale drain cordon enter
+        refund trade order email mail message dial ring connect disconnect mount unmount scale drain cordon enter
         upgrade downgrade release wake sleep signal proxy focus blur tweet ingest index train use act do batch""",
     ),
     (
@@ -108,6 +109,14 @@ _TABLE: Final[tuple[tuple[Category, Strength, str], ...]] = (
 )
 """The table: a category, how firmly its words speak for it, the words."""
 
+NOUNS: Final = frozenset(
+    {
+        *("log", "branch", "tag", "request", "message", "note", "record", "type", "index", "label", "chart", "book"),
+        *("email", "mail", "process", "signal", "order", "batch", "comment", "link", "release", "test", "build"),
+    }
+)
+"""Loose verbs that are nouns where they end a name: ``git_log``."""
+
 STRONG: Final = frozenset({"delete", "remove", "destroy", "erase", "purge", "wipe", "truncate", "drop", "rm", "kill"})
 """What is told wherever it stands in a name, even behind a verb that reads."""
 
@@ -115,7 +124,7 @@ BEGINNINGS: Final = ("delete", "remove", "destroy", "truncate", "create", "updat
 """Verbs that are found in names which are written in one: ``deleteall``."""
 
 _LEVELS: Final[Mapping[DangerLevel, str]] = {
-    DangerLevel.DESTRUCTIVE: """send pay purchase buy withdraw broadcast publish overwrite reset restore
+    DangerLevel.DESTRUCTIVE: """send pay purchase buy withdraw broadcast publish overwrite replace reset restore
     revert rollback deploy kill terminate transfer charge refund trade email mail tweet dial nuke shutdown reboot
     uninstall rebase migrate bypass impersonate""",
 }
@@ -160,6 +169,7 @@ IDIOMS: Final[Mapping[tuple[str, ...], str | None]] = {
     ("log", "entries"): None,
     ("commit", "message"): None,
     ("drag", "and", "drop"): "drag",
+    ("mouse", "move"): "hover",
     ("file", "upload"): "upload",
     ("check", "out"): "checkout",
     ("check", "in"): "create",
