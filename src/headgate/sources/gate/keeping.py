@@ -35,7 +35,7 @@ class Keeper:
         self.problem = ""
         self._refusal = ""
         self._source = source
-        self._patience = patience
+        self._patience = spec.start_timeout or patience
         self._changed = changed
         self._scope = anyio.CancelScope()
         self.settled = anyio.Event()

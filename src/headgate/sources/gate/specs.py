@@ -45,7 +45,7 @@ class SourceSpec:
     where: str = field(default="", repr=False)
     """The file, the URL or the module; a URL may hold a password."""
     mcp: McpSpec | None = None
-    database: DatabaseSpec = DatabaseSpec()
+    database: DatabaseSpec = field(default_factory=DatabaseSpec)
     base_url: str | None = None
     credentials: Mapping[str, str] = field(default_factory=dict)
     """By the name of a security scheme or its part, the variable of the environment that holds it."""
@@ -56,6 +56,9 @@ class SourceSpec:
     """What its operator picks, renames, describes and hides."""
     allow: tuple[str, ...] = ()
     timeout: float | None = None
+    """Seconds that a call may take."""
+    start_timeout: float | None = None
+    """Seconds that it may take to open."""
     reload: bool = False
     disabled: bool = False
     problem: str = ""

@@ -1,0 +1,110 @@
+"""From what is known of a source to the source itself. What each kind needs is only loaded where there is one of it."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from headgate.adapter.adapter import Adapter
+from headgate.protocol.adapter_errors import AdapterError
+from headgate.sources.bookshop import bookshop_file
+from headgate.sources.bookshop.stocktaking import add_stocktaking
+from headgate.sources.gate.modules import ModuleSource
+from headgate.sources.gate.picking import Picked
+from headgate.sources.gate.specs import DatabaseSpec, SourceKind, SourceSpec
+from headgate.sources.source import Fixed, Source
+
+__all__ = ["STATEMENT_SECONDS", "database_adapter", "demo_adapter", "source_of"]
+
+STATEMENT_SECONDS: Final = 30.0
+
+
+def source_of(spec: SourceSpec) -> Source:
+    """The source that is meant. It is opened by whoever keeps it, and says then what is wrong with it."""
+    if spec.problem or spec.disabled:
+        return _Unusable(spec.name, spec.problem)
+    made = _MAKERS[spec.kind](spec)
+    applies_itself = spec.kind in (SourceKind.MCP, SourceKind.OPENAPI)
+    return made if spec.curation is None or applies_itself else Picked(made, spec.curation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unusable:
+    """A source that cannot be opened as it is written."""
+
+    name: str
+    problem: str
+
+    async def open(self) -> Adapter:
+        raise AdapterError(self.problem)
+
+    async def changes(self) -> AsyncIterator[Adapter]:
+        await anyio.sleep_forever()
+        yield Adapter(self.name)  # pragma: no cover  (which makes this an iterator)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+def _of_database(spec: SourceSpec) -> Source:
+    return Fixed(spec.name, lambda: database_adapter(spec.where, spec.database))
+
+
+def _of_demo(spec: SourceSpec) -> Source:
+    return Fixed(spec.name, lambda: demo_adapter(spec.database))
+
+
+def _of_module(spec: SourceSpec) -> Source:
+    return ModuleSource(spec.name, spec.where, spec.reload)
+
+
+def _of_server(spec: SourceSpec) -> Source:
+    from headgate.sources.mcp.source import McpSource  # noqa: PLC0415  (most of a second of imports)
+
+    if spec.mcp is None:
+        raise AdapterError(f"Source '{spec.name}' says neither a command nor a URL")
+    return McpSource(spec.name, spec.mcp, curation=spec.curation, allow=spec.allow, timeout=spec.timeout)
+
+
+def _of_document(spec: SourceSpec) -> Source:
+    from headgate.sources.openapi.source import OpenApiSource  # noqa: PLC0415
+
+    return OpenApiSource(spec.name, spec.where)
+
+
+def _of_file(spec: SourceSpec) -> Source:
+    from headgate.sources.files.source import AdapterFileSource  # noqa: PLC0415
+
+    return AdapterFileSource(spec.name, Path(spec.where))
+
+
+_MAKERS: Final[Mapping[SourceKind, Callable[[SourceSpec], Source]]] = {
+    SourceKind.ADAPTER_FILE: _of_file,
+    SourceKind.DATABASE: _of_database,
+    SourceKind.DEMO: _of_demo,
+    SourceKind.MCP: _of_server,
+    SourceKind.MODULE: _of_module,
+    SourceKind.OPENAPI: _of_document,
+}
+
+
+def database_adapter(source: str, spec: DatabaseSpec, name: str | None = None) -> Adapter:
+    """The adapter of a database."""
+    from headgate.sources.sql.database import DatabaseOptions  # noqa: PLC0415  (a third of a second of imports)
+    from headgate.sources.sql.settings import SqlSettings  # noqa: PLC0415
+    from headgate.sources.sql.source import sql_adapter  # noqa: PLC0415
+
+    timeout = STATEMENT_SECONDS if spec.statement_timeout is None else spec.statement_timeout
+    options = DatabaseOptions(read_only=spec.read_only, statement_timeout=timeout)
+    settings = SqlSettings.read(spec.tables) if spec.tables else SqlSettings()
+    return sql_adapter(source, options, settings, name=name)
+
+
+def demo_adapter(spec: DatabaseSpec) -> Adapter:
+    """The adapter of the built-in demo."""
+    path = bookshop_file()
+    adapter = database_adapter(str(path), spec, "bookshop")
+    add_stocktaking(adapter, path)
+    return adapter

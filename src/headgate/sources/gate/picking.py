@@ -1,0 +1,67 @@
+"""A source of which its operator serves a part, perhaps under other words."""
+
+import logging
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Final
+
+from headgate.adapter.adapter import Adapter
+from headgate.adapter.operations import Operation
+from headgate.sources.source import Source
+
+if TYPE_CHECKING:
+    from headgate.sources.curation import Curation
+
+__all__ = ["Picked", "picked"]
+
+_LOG: Final = logging.getLogger("headgate")
+
+
+class Picked:
+    """Another source, with what a curation picks, renames and describes of it."""
+
+    def __init__(self, source: Source, curation: "Curation") -> None:
+        self._source = source
+        self._curation = curation
+
+    @property
+    def name(self) -> str:
+        """What the source is called."""
+        return self._source.name
+
+    async def open(self) -> Adapter:
+        """What is picked of what it offers now."""
+        return picked(await self._source.open(), self._curation)
+
+    async def changes(self) -> AsyncIterator[Adapter]:
+        """What is picked of each of its versions."""
+        async for adapter in self._source.changes():
+            yield picked(adapter, self._curation)
+
+    async def close(self) -> None:
+        """Close the source."""
+        await self._source.close()
+
+
+def picked(adapter: Adapter, curation: "Curation") -> Adapter:
+    """What a curation picks of an adapter. It has the operations' categories as they are: they follow from code."""
+    made = Adapter(
+        adapter.name, adapter.description, version=adapter.version, profile=adapter.profile, trust=adapter.trust
+    )
+    known: list[str] = []
+    for operation in adapter.operations.values():
+        own = operation.origin.own_name if operation.origin else operation.name
+        known += [operation.name, own]
+        if curation.picks(operation.name, own):
+            made.add(_worded(operation, own, curation))
+    for entry in curation.unused(known):
+        _LOG.warning("'%s': %s", adapter.name, entry)
+    made.put_together(adapter.collections, adapter.scorers)
+    made.on_close(adapter.close)
+    return made
+
+
+def _worded(operation: Operation, own: str, curation: "Curation") -> Operation:
+    from headgate.sources.curation import curated  # noqa: PLC0415
+
+    choice = curation.choice(operation.name, own)
+    return curated(operation, choice) if choice else operation
