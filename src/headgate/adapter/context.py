@@ -4,21 +4,53 @@ import asyncio
 import logging
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import anyio.from_thread
 
 from headgate.protocol.results import Notice, Severity
 
-__all__ = ["ANONYMOUS", "Attempt", "Caller", "Context", "Progress", "Session"]
+__all__ = [
+    "ANONYMOUS",
+    "AskUser",
+    "Attempt",
+    "Caller",
+    "Context",
+    "Progress",
+    "Session",
+    "UserAnswer",
+    "UserQuestion",
+]
 
 _LOG: Final = logging.getLogger("headgate.handlers")
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
 """Tells the client how far the work is: current, total, message."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserQuestion:
+    """What the user of a host is asked: to fill in a form, or to open a page."""
+
+    message: str
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    """The form, as a flat JSON Schema."""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UserAnswer:
+    """What the user said; the content of a form only with ``accept``."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: Mapping[str, Any] | None = None
+
+
+AskUser: TypeAlias = Callable[[UserQuestion], Awaitable[UserAnswer | None]]
+"""Asks the user of whoever calls; None if its host cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +131,7 @@ class Context:
     """
 
     __slots__ = (
+        "_ask",
         "_attempt",
         "_is_async",
         "_progress",
@@ -120,6 +153,7 @@ class Context:
         *,
         attempt: Attempt | None = None,
         is_async: bool = True,
+        ask: AskUser | None = None,
     ) -> None:
         self.operation = operation
         self.request_id = request_id
@@ -130,6 +164,7 @@ class Context:
         self._progress = progress
         self._attempt = attempt
         self._is_async = is_async
+        self._ask = ask
 
     @property
     def execution_id(self) -> str | None:
@@ -146,6 +181,10 @@ class Context:
         if not _CODE.match(code):
             raise ValueError(f"'{code}' is not a code of a warning: use capital letters, digits and underscores.")
         self.warnings.append(Notice(code, message, details or None, severity))
+
+    async def ask_user(self, question: UserQuestion) -> UserAnswer | None:
+        """Ask the user of the host that calls; None if nobody can be asked, and so nothing may be assumed."""
+        return await self._ask(question) if self._ask is not None else None
 
     def progress(
         self, current: float | None = None, total: float | None = None, message: str | None = None

@@ -85,6 +85,8 @@ class Operation:
     """How it runs if a call only starts it."""
     repeats: bool = False
     """Whether it runs again what another operation has started, so that the gate judges that one."""
+    asks_user: bool = False
+    """Whether its function may ask the user of whoever calls while it works."""
     rules: Schema = field(default_factory=dict)
     """What its parameters must satisfy together, as keywords of JSON Schema; they may also let in further ones."""
     source: str = ""

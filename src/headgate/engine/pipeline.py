@@ -14,7 +14,8 @@ import anyio
 import anyio.to_thread
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.context import ANONYMOUS, Caller, Context, Progress, Session
+from headgate.adapter.contents import Contents, Part
+from headgate.adapter.context import ANONYMOUS, AskUser, Caller, Context, Progress, Session
 from headgate.adapter.deprecations import deprecation_notices
 from headgate.adapter.exposure import Exposure
 from headgate.adapter.introspection import INTROSPECT, Introspector
@@ -121,13 +122,25 @@ class Engine:
         session: Session | None = None,
         progress: Progress | None = None,
         asks_user: bool = False,
+        ask_user: AskUser | None = None,
+        attaches: bool = False,
     ) -> Reply:
         """Answer one tool call. It always returns one envelope, whatever the arguments and the handler do.
 
-        ``asks_user`` says that whoever calls will ask the user where the reply has a question.
+        ``asks_user`` says that whoever calls will ask the user where the reply has a question; ``ask_user`` is how a
+        handler asks while it works. With ``attaches``, pictures and sounds stand beside the text of the reply.
         """
         request_id = f"{self._id_prefix}{next(self._ids):x}"
-        scope = Scope(request_id, endpoint, caller, session or Session(), progress, asks_user)
+        scope = Scope(
+            request_id,
+            endpoint,
+            caller,
+            session or Session(),
+            progress,
+            asks_user,
+            ask_user=ask_user,
+            attaches=attaches,
+        )
         started = time.perf_counter()
         await self._take_slot()
         try:
@@ -142,6 +155,7 @@ class Engine:
             encoded.question,
             encoded.waits_for,
             encoded.execution,
+            encoded.attachments,
         )
         if self._tell:
             self._tell(events.Answered(*about(scope), size=len(encoded.raw), duration_ms=ms_since(started)))
@@ -175,7 +189,7 @@ class Engine:
 
     async def _batch(self, batch: Batch, scope: Scope) -> Encoded:
         """Several operations, each for itself or all in one transaction."""
-        scope = scope._replace(batched=True)
+        scope = scope._replace(batched=True, attaches=False)
         if not batch.transaction:
             skip = self.gatekeeper is not None and self.gatekeeper.policy.confirmation.skip_in_batches
             done = await run_batch(batch, partial(self._perform_raw, scope), self._limits, skip=skip)
@@ -266,7 +280,8 @@ class Engine:
             raise
         if self._tell and outcome.duration_ms is not None:
             self._tell(events.Executed(*about(scope), outcome.call.operation.name, outcome.duration_ms))
-        return self._encode(self._shape(outcome, scope), outcome)
+        outcome, attachments = _detached(outcome, scope)
+        return self._encode(self._shape(outcome, scope), outcome, attachments)
 
     def _route(self, request: Request, scope: Scope) -> Routed:
         """The operation, called through the endpoint that it belongs to (Spec 6.2)."""
@@ -367,6 +382,7 @@ class Engine:
                 scope.session,
                 scope.progress,
                 is_async=operation.is_async,
+                ask=scope.ask_user,
             )
             values = {**values, operation.context_parameter: context}
         if operation.is_async:
@@ -386,15 +402,26 @@ class Engine:
             warnings += tuple(deprecation_notices(call.operation, call.given, scope.session))
         return Success(data, warnings)
 
-    def _encode(self, success: Success, outcome: Outcome) -> Encoded:
-        """One JSON text, never larger than the limit (Spec 4.7.5)."""
+    def _encode(self, success: Success, outcome: Outcome, attachments: tuple[Part, ...]) -> Encoded:
+        """One JSON text, never larger than the limit (Spec 4.7.5); what is sent beside it counts too."""
         raw = encode(success.wire())
-        if len(raw) > self._limits.max_response_size:
-            raise refusals.oversized_answer(outcome.call.operation, len(raw), self._limits)
-        return Encoded(raw, execution=outcome.execution)
+        size = len(raw) + (len(encode(attachments)) if attachments else 0)
+        if size > self._limits.max_response_size:
+            raise refusals.oversized_answer(outcome.call.operation, size, self._limits)
+        return Encoded(raw, execution=outcome.execution, attachments=attachments)
 
     def _tell_received(self, scope: Scope, operations: int, request: Request | None = None) -> None:
         if self._tell:
             labels = request.metadata if request else {}
             lasting = scope.session.lasting
             self._tell(events.Received(*about(scope), scope.endpoint, operations, labels, lasting))
+
+
+def _detached(outcome: Outcome, scope: Scope) -> tuple[Outcome, tuple[Part, ...]]:
+    """What a handler gave as data, and apart from it what is sent beside the answer, if that is possible."""
+    if not isinstance(outcome.data, Contents):
+        return outcome, ()
+    if not scope.attaches:
+        return outcome._replace(data=outcome.data.inline()), ()
+    data, parts = outcome.data.attached()
+    return outcome._replace(data=data), tuple(parts)

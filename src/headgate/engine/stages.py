@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
-from headgate.adapter.context import Caller, Progress, Session
+from headgate.adapter.contents import Part
+from headgate.adapter.context import AskUser, Caller, Progress, Session
 from headgate.adapter.operations import Operation
 from headgate.protocol.requests import Request
 from headgate.protocol.results import Notice
@@ -26,6 +27,10 @@ class Scope(NamedTuple):
     """Whether it is one of several, for which nobody can be asked."""
     unsettled: list[Callable[[bool], Awaitable[None]]] | None = None
     """What is written down of each operation only when it is known whether all of them are kept."""
+    ask_user: AskUser | None = None
+    """How a handler may ask the user of whoever calls."""
+    attaches: bool = False
+    """Whether pictures and sounds can be sent beside the answer."""
 
 
 class Routed(NamedTuple):
@@ -90,6 +95,7 @@ class Encoded(NamedTuple):
     question: Question | None = None
     waits_for: str = ""
     execution: str = ""
+    attachments: tuple[Part, ...] = ()
 
 
 class Reply(NamedTuple):
@@ -105,3 +111,5 @@ class Reply(NamedTuple):
     """The approval or the challenge that a person must decide about elsewhere, if the call waits for that."""
     execution: str = ""
     """The execution that the call has started, if it was a call alone and its work goes on in the background."""
+    attachments: tuple[Part, ...] = ()
+    """What is sent beside the text, where the caller can take it."""

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from headgate.adapter.context import Session
 from headgate.engine.gating import CONFIRMATION, QUOTA
 from headgate.engine.stages import Question, Reply
-from headgate.protocol.errors import Denied
+from headgate.protocol.errors import AqlError, Denied
 from headgate.protocol.results import Failure
 from headgate.safety.grants import APPROVAL
 
@@ -31,6 +31,7 @@ __all__ = [
     "can_open",
     "declined",
     "input_required",
+    "not_waiting",
 ]
 
 QUESTION: Final = "confirm"
@@ -158,3 +159,9 @@ def declined(reply: Reply) -> Reply:
     error = Denied("the user declined").error
     text = orjson.dumps(Failure(error).wire()).decode()
     return reply._replace(text=text, question=None)
+
+
+def not_waiting() -> Reply:
+    """The answer to a host that brings the answer to a question that nobody waits for here."""
+    error = AqlError("NOT_FOUND_RESOURCE", "The question is not known any more: call the operation anew").error
+    return Reply(orjson.dumps(Failure(error).wire()).decode(), True, False, "")

@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.context import Session
+from headgate.adapter.context import AskUser, Session
 from headgate.engine.gating import place_of
 from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
@@ -38,6 +38,7 @@ from headgate.server.asking import (
     can_open,
     declined,
     input_required,
+    not_waiting,
 )
 from headgate.server.calls import arguments_of, plain_call, with_any_arguments
 from headgate.server.contexts import Context, caller_of, is_legacy
@@ -45,6 +46,7 @@ from headgate.server.descriptions import ToolCard, input_schema, tool_cards
 from headgate.server.edge import Edge
 from headgate.server.jsonrpc import tool_result
 from headgate.server.messages import max_message_size
+from headgate.server.parking import ASKED, Parking, answer_in, ask_through
 from headgate.server.sessions import Sessions
 from headgate.server.settings import Settings
 from headgate.server.tasks import TASKS, Tasks
@@ -81,6 +83,7 @@ class McpServer(Server[Session]):
         self._proves_sessions = True
         self._executions: list[Executions] = []
         self._openings = 0
+        self._parking = Parking()
         self._tasks = Tasks(
             executions=lambda: self.engine.executions, ask=self._perform, shown=self._complete, news=self._news
         )
@@ -170,6 +173,7 @@ class McpServer(Server[Session]):
         if self._openings > 0:
             return
         self._openings = 0
+        self._parking.close()
         self.sessions.end_all()
         for executions in self._executions:
             await executions.close(grace_seconds)
@@ -236,6 +240,8 @@ class McpServer(Server[Session]):
         arguments = arguments_of(params)
         if params.request_state is None:
             return await self._ask(ctx, params.name, arguments)
+        if params.request_state.startswith(ASKED):
+            return await self._answered(ctx, params)
         was_opened, again = after_page(params.request_state, arguments)
         if was_opened:
             return await self._ask(ctx, params.name, again, opens=False)
@@ -259,6 +265,8 @@ class McpServer(Server[Session]):
         legacy = is_legacy(ctx)
         asks = self.settings.policy.confirmation.elicit and can_be_asked(ctx, legacy=legacy)
         reply = await self._call(ctx, tool, arguments, asks_user=asks)
+        if isinstance(reply, dict):
+            return {**reply, "_meta": self._stamp()}
         page = self._page(ctx, arguments, reply, legacy=legacy) if opens and reply.waits_for else None
         if page is not None:
             return await self._open(ctx, page, reply, legacy=legacy)
@@ -298,7 +306,19 @@ class McpServer(Server[Session]):
         await anyio.sleep(gatekeeper.cooldown(str(arguments.get("operation"))))
         return await self._ask(ctx, tool, {**arguments, place_of(token): token})
 
-    async def _call(self, ctx: Context, tool: str, arguments: object, *, asks_user: bool) -> Reply:
+    async def _call(self, ctx: Context, tool: str, arguments: object, *, asks_user: bool) -> Reply | dict[str, Any]:
+        """The reply, or the question that a modern host's user must answer first."""
+        ask = None
+        if self._may_ask(arguments):
+            legacy = is_legacy(ctx)
+            can_ask = can_be_asked(ctx, legacy=legacy)
+            if can_ask and not legacy:
+                run = partial(self._called, ctx, tool, arguments, asks_user)
+                return await self._parking.begin(caller_of(ctx), run)
+            ask = ask_through(ctx) if can_ask else None
+        return await self._called(ctx, tool, arguments, asks_user, ask)
+
+    async def _called(self, ctx: Context, tool: str, arguments: object, asks_user: bool, ask: AskUser | None) -> Reply:
         with self._work:
             return await self.engine.call(
                 arguments,
@@ -307,7 +327,23 @@ class McpServer(Server[Session]):
                 session=self._session(ctx),
                 progress=partial(_report, ctx),
                 asks_user=asks_user,
+                ask_user=ask,
+                attaches=True,
             )
+
+    def _may_ask(self, arguments: object) -> bool:
+        """Whether the handler of a call may ask its user."""
+        name = arguments.get("operation") if isinstance(arguments, dict) else None
+        operation = self.engine.introspector.operations.get(name) if isinstance(name, str) else None
+        return operation is not None and operation.asks_user
+
+    async def _answered(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+        """Go on with a call whose handler had asked the user."""
+        answer = answer_in(params.input_responses)
+        reply = await self._parking.go_on(caller_of(ctx), params.request_state or "", answer)
+        if isinstance(reply, dict):
+            return {**reply, "_meta": self._stamp()}
+        return self._result(ctx, reply if reply is not None else not_waiting())
 
     async def _perform(self, ctx: Context, operation: str, params: Mapping[str, object]) -> Reply:
         """Call an operation in answer to a request that is no tool call."""
@@ -370,7 +406,7 @@ def _result(reply: Reply, session: Session, structured: bool) -> dict[str, Any]:
 
     It is written as MCP sends it: the SDK checks that form in any case, and its models would only be made to be undone.
     """
-    result = tool_result(reply.text, is_error=reply.is_error)
+    result = tool_result(reply.text, is_error=reply.is_error, attachments=reply.attachments)
     if structured:
         result["structuredContent"] = orjson.loads(reply.text)
     if reply.failed and reply.request_id:

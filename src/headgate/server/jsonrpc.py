@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import mcp_types as types
@@ -90,9 +91,9 @@ def refused_call(message: types.JSONRPCRequest, error: AqlError) -> types.JSONRP
     return types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result)
 
 
-def tool_result(text: str, *, is_error: bool) -> dict[str, Any]:
-    """An envelope as the result of a tool call, in MCP's wire form."""
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+def tool_result(text: str, *, is_error: bool, attachments: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """An envelope as the result of a tool call, in MCP's wire form, and after it what is sent beside it."""
+    return {"content": [{"type": "text", "text": text}, *attachments], "isError": is_error}
 
 
 def _unreadable(why: str) -> Refused:

@@ -1,0 +1,65 @@
+"""What goes wrong between headgate and an MCP server, as errors with codes."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from headgate.protocol.errors import AqlError, harmless
+from headgate.sources.words import clean
+
+__all__ = ["broken", "misbehaved", "refused", "timed_out", "unavailable"]
+
+_LONGEST: Final = 500
+_CODES: Final[Mapping[int, tuple[str, str]]] = {
+    types.INVALID_PARAMS: ("VALIDATION_INVALID_VALUE", "Parameters refused by '{source}'"),
+    types.METHOD_NOT_FOUND: ("NOT_FOUND_RESOURCE", "Tool '{tool}' not found in '{source}'"),
+}
+
+
+def refused(error: MCPError, source: str, tool: str) -> AqlError:
+    """An error that the server itself has answered with."""
+    code, message = _CODES.get(error.error.code, ("INTERNAL_ERROR", "Internal error: '{source} refuses the request'"))
+    words = clean(error.error.message, _LONGEST)
+    said = f": {words}" if words and harmless(words) and code != "INTERNAL_ERROR" else ""
+    details = {"source": source, "tool": tool, "upstream_code": error.error.code, "upstream_error": words}
+    return AqlError(code, f"{message.format(source=source, tool=tool)}{said}", details)
+
+
+def broken(source: str, tool: str, why: str) -> AqlError:
+    """The server is gone, and the call with it. Whether it was carried out, nobody knows."""
+    return AqlError(
+        "TRANSPORT_NETWORK_ERROR",
+        f"'{source}' broke off while it worked on this: {why}. It is started again; whether this call had an effect "
+        "is not known",
+        {"target": source, "tool": tool},
+    )
+
+
+def unavailable(source: str, why: str, retry_after: float) -> AqlError:
+    """The server is not there now; nothing was sent."""
+    when = max(1, round(retry_after))
+    return AqlError(
+        "TRANSPORT_CONNECTION_REFUSED",
+        f"'{source}' is not available: {why}. Nothing was sent; try again in {when} seconds",
+        {"target": source, "retry_after_seconds": when},
+    )
+
+
+def timed_out(source: str, tool: str, seconds: float) -> AqlError:
+    """The server does not answer."""
+    return AqlError(
+        "TRANSPORT_TIMEOUT",
+        f"'{source}' did not answer within {seconds:g} seconds, and was told to stop",
+        {"target": source, "tool": tool, "timeout_seconds": seconds},
+    )
+
+
+def misbehaved(source: str, tool: str) -> AqlError:
+    """The server answers with what MCP does not allow."""
+    return AqlError(
+        "SERIALIZATION_PARSE_ERROR",
+        f"The answer of '{source}' is not one of MCP, and cannot be read",
+        {"target": source, "tool": tool},
+    )

@@ -1,0 +1,194 @@
+"""An MCP server as a process: one line a message, everything bounded, and nothing left running."""
+
+import logging
+import os
+import signal
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+from anyio.abc import ByteReceiveStream, Process
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client.stdio import get_default_environment
+from mcp.shared.message import SessionMessage
+
+from headgate.protocol.adapter_errors import AdapterError
+from headgate.sources.mcp.configuration import McpSpec
+from headgate.sources.words import clean
+
+__all__ = ["LastWords", "process_streams"]
+
+_LOG: Final = logging.getLogger("headgate.upstream")
+_LONGEST_LINE: Final = 64_000_000
+_MOST_NOISE: Final = 10_000
+"""How many lines that are no messages a server may write: some log to the wrong stream."""
+_GRACE_SECONDS: Final = 2.0
+_POLL_SECONDS: Final = 0.02
+
+_Streams = tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]
+
+
+@dataclass
+class LastWords:
+    """What a server wrote to its standard error last, for the operator's log alone."""
+
+    name: str
+    lines: deque[str] = field(default_factory=lambda: deque(maxlen=8))
+
+    def hear(self, line: bytes) -> None:
+        """One line."""
+        text = clean(line.decode("utf-8", "replace"), 300)
+        if text:
+            self.lines.append(text)
+            _LOG.debug("%s: %s", self.name, text)
+
+    def __str__(self) -> str:
+        return "\n".join(f"  {line}" for line in self.lines)
+
+
+@asynccontextmanager
+async def process_streams(spec: McpSpec, words: LastWords, ended: Callable[[str], None]) -> AsyncIterator[_Streams]:
+    """Start a server, and give the streams of its messages. ``ended`` is told if it ends by itself, and how."""
+    process = await _started(spec)
+    incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    wire = _Wire(process, ended)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wire.read_messages, incoming)
+        tasks.start_soon(wire.write_messages, outgoing)
+        tasks.start_soon(wire.read_errors, words)
+        try:
+            yield read, write
+        finally:
+            with anyio.CancelScope(shield=True):
+                wire.is_closing = True
+                write.close()
+                await _stop(process)
+                for stream in (incoming, read, write, outgoing):
+                    stream.close()
+            tasks.cancel_scope.cancel()
+
+
+async def _started(spec: McpSpec) -> Process:
+    try:
+        return await anyio.open_process(
+            [spec.command, *spec.args],
+            env=get_default_environment() | dict(spec.env),
+            cwd=spec.cwd,
+            start_new_session=True,  # so that whatever it starts can be ended with it
+        )
+    except FileNotFoundError:
+        is_lost = spec.cwd is not None and not await anyio.Path(spec.cwd).is_dir()
+        missing = spec.cwd if is_lost else spec.command
+        raise AdapterError(f"MCP server '{spec.name}' cannot be started: there is no '{missing}' here") from None
+    except (OSError, ValueError):
+        raise AdapterError(f"MCP server '{spec.name}' cannot be started: '{spec.command}' is no program") from None
+
+
+@dataclass
+class _Wire:
+    """The pipes of one process."""
+
+    process: Process
+    ended: Callable[[str], None]
+    is_closing: bool = False
+    _noise: int = 0
+
+    async def read_messages(self, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        """Pass on every message, until the process ends or writes what no server should."""
+        why = "it ended"
+        try:
+            async with incoming:
+                async for line in _lines(self.process.stdout):
+                    message = self._message(line)
+                    if message is not None:
+                        await incoming.send(SessionMessage(message))
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # our own end, or the process's, in the midst of something
+        except ValueError as error:
+            why = str(error)
+        if not self.is_closing:
+            self.ended(why)
+
+    def _message(self, line: bytes) -> types.JSONRPCMessage | None:
+        if not line.strip():
+            return None
+        try:
+            return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            self._noise += 1
+            if self._noise > _MOST_NOISE:
+                raise ValueError("it writes lines that are no messages of MCP") from None
+            return None
+
+    async def write_messages(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        """Send every message."""
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            async with outgoing:
+                async for message in outgoing:
+                    text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    if self.process.stdin is not None:
+                        await self.process.stdin.send(text.encode() + b"\n")
+
+    async def read_errors(self, words: LastWords) -> None:
+        """Hear what it says beside its messages, so that it never waits for somebody to listen."""
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ValueError):
+            async for line in _lines(self.process.stderr, cut=True):
+                words.hear(line)
+
+
+async def _lines(stream: ByteReceiveStream | None, *, cut: bool = False) -> AsyncIterator[bytes]:
+    """The lines of a stream. One that is too long is cut, or else an error."""
+    if stream is None:
+        return
+    parts: list[bytes] = []
+    size = 0
+    longest = 10_000 if cut else _LONGEST_LINE
+    async for chunk in stream:
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            yield b"".join([*parts, line])
+            parts, size = [], 0
+        size += len(rest)
+        if size <= longest:
+            parts.append(rest)
+        elif not cut:
+            raise ValueError(f"it sent a message of more than {longest // 1_000_000} MB")
+
+
+async def _stop(process: Process) -> None:
+    """Close its input and wait; then end it, and all that it has started."""
+    if process.stdin is not None:
+        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await process.stdin.aclose()
+    if not await _is_gone(process, _GRACE_SECONDS):
+        _signal(process, signal.SIGTERM)
+        if not await _is_gone(process, _GRACE_SECONDS):
+            _signal(process, signal.SIGKILL)
+            await _is_gone(process, _GRACE_SECONDS)
+    _signal(process, signal.SIGKILL)  # what it has left behind in its group
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await stream.aclose()
+    transport = getattr(getattr(process, "_process", None), "_transport", None)
+    if transport is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            transport.close()  # which stays open as long as a grandchild holds a pipe
+
+
+async def _is_gone(process: Process, seconds: float) -> bool:
+    """Whether it ends in time. Not by waiting for its pipes, which a child of it may hold open."""
+    with anyio.move_on_after(seconds):
+        while process.returncode is None:  # noqa: ASYNC110  (there is no event for this)
+            await anyio.sleep(_POLL_SECONDS)
+    return process.returncode is not None
+
+
+def _signal(process: Process, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
