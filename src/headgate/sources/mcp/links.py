@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.client.session import ClientRequestContext
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
@@ -133,6 +134,15 @@ class Link:
             self.client.instructions or "",
             self.client.protocol_version,
         )
+
+    async def listen(self) -> None:
+        """Hear of changed tools from a modern server, which tells only those who ask for it."""
+        if not self._is_modern:
+            return
+        with suppress(MCPError, SubscriptionLost):
+            async with self.client.listen(tools_list_changed=True) as news:
+                async for _ in news:
+                    self.on_tools_changed()
 
     async def call(
         self, tool: str, arguments: Mapping[str, object], context: Context, seconds: float

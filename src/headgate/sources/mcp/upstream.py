@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final
 
 import anyio
@@ -146,6 +146,9 @@ class Upstream:
             try:
                 await self._stay_connected()
             except Exception as error:  # noqa: BLE001  (whatever a server does, it is tried again)
+                if self._knows_no_handshake(error):
+                    self._is_modern = True
+                    continue
                 self._note(_reason(error, self.spec.name))
             finally:
                 self._link = None
@@ -156,6 +159,11 @@ class Upstream:
             self._retry_at = time.monotonic() + delay
             await asyncio.sleep(delay)
 
+    def _knows_no_handshake(self, error: Exception) -> bool:
+        """Whether the server refuses the handshake as one would that speaks only the newer protocol."""
+        cause = _inmost(error)
+        return not self._is_modern and isinstance(cause, MCPError) and cause.error.code in _MODERN_ONLY
+
     async def _stay_connected(self) -> None:
         link = None
         try:
@@ -165,7 +173,7 @@ class Upstream:
             if link is not None and link.lost.is_set():
                 self._note(link.why_lost)
 
-    def _opened(self) -> Any:
+    def _opened(self) -> AbstractAsyncContextManager[Link]:
         return opened_link(self.spec, self._bounds, self._words, self._changed.set, modern=self._is_modern)
 
     async def _serve(self, link: Link) -> None:
@@ -177,6 +185,7 @@ class Upstream:
         self._tell(capture)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._follow, link)
+            tasks.start_soon(link.listen)
             await link.lost.wait()
             tasks.cancel_scope.cancel()
 
@@ -203,10 +212,16 @@ class Upstream:
         _LOG.warning("MCP server '%s': %s%s", self.spec.name, why, said)
 
 
+def _inmost(error: BaseException) -> BaseException:
+    """The error itself, out of the groups in which tasks wrap it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 def _reason(error: BaseException, name: str) -> str:
     """Why a server cannot be used, in words that are safe to show."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
+    error = _inmost(error)
     if isinstance(error, AdapterError):
         return str(error).removeprefix(f"MCP server '{name}' ").removeprefix(f"MCP server '{name}': ")
     if isinstance(error, AqlError):
