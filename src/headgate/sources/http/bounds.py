@@ -1,7 +1,7 @@
 """How far requests may go: where to, how long, how much, how often."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 
 from headgate.protocol.adapter_errors import AdapterError
@@ -27,14 +27,10 @@ class Bounds:
     retries: int = 2
 
     def __post_init__(self) -> None:
-        for name in ("max_response_bytes", "connect_seconds", "total_seconds"):
-            _check(name, getattr(self, name), lowest=0, beyond=True)
-        for name in ("max_redirects", "retries"):
-            _check(name, getattr(self, name), lowest=0, beyond=False)
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type is int and not isinstance(value, int):
-                raise AdapterError(f"'{field.name}' is {value}; it must be a whole number")
+        for name in ("connect_seconds", "total_seconds"):
+            _check(name, getattr(self, name), (int, float))
+        for name, least in (("max_response_bytes", 1), ("max_redirects", 0), ("retries", 0)):
+            _check(name, getattr(self, name), (int,), least)
         for entry in self.allow:
             if _network(entry) is None and host_name(entry) is None:
                 raise AdapterError(
@@ -53,11 +49,12 @@ class Bounds:
         return tuple(network for entry in self.allow if (network := _network(entry)))
 
 
-def _check(name: str, value: object, *, lowest: int, beyond: bool) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise AdapterError(f"'{name}' is '{value}'; it must be a number")
-    if value < lowest or (beyond and value == lowest):
-        raise AdapterError(f"'{name}' is {value}; it must be {'more than' if beyond else 'no less than'} {lowest}")
+def _check(name: str, value: float, kinds: tuple[type, ...], least: int | None = None) -> None:
+    """A bound is a number of its kind, and no less than the least, or else more than nothing."""
+    if isinstance(value, bool) or not isinstance(value, kinds) or not math.isfinite(value):
+        raise AdapterError(f"'{name}' is '{value}'; it must be a {'whole ' if least is not None else ''}number")
+    if value < (least or 0) or (least is None and value == 0):
+        raise AdapterError(f"'{name}' is {value}; it must be {'more than 0' if least is None else f'{least} or more'}")
 
 
 def _network(text: str) -> Network | None:

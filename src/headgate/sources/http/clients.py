@@ -33,8 +33,8 @@ def guarded_client(
     home = home_of(base_url)
     reach = Reach(bounds, frozenset({home}) if home.is_local else frozenset())
     hooks = dict(options.pop("event_hooks", None) or {})
-    hooks["response"] = [_stay, *hooks.get("response", ())]
-    headers = httpx2.Headers({"Accept-Encoding": "identity"}) | httpx2.Headers(options.pop("headers", None))
+    hooks["response"] = [_judge, *hooks.get("response", ())]
+    headers = httpx2.Headers(options.pop("headers", None)) | {"Accept-Encoding": "identity"}
     timeout = options.pop("timeout", httpx2.Timeout(bounds.total_seconds, connect=bounds.connect_seconds))
     return httpx2.AsyncClient(
         transport=GuardedTransport(reach, resolver, most_bytes=bounds.max_response_bytes),
@@ -46,12 +46,21 @@ def guarded_client(
     )
 
 
-async def _stay(response: httpx2.Response) -> None:
-    """Follow no redirect to another origin."""
-    if response.has_redirect_location and response.next_request is not None:
-        here, there = origin_of(response.request.url), origin_of(response.next_request.url)
-        if here != there:
-            raise Refused(Denied(f"the upstream redirects to {there.host}; this is not followed", target=str(here)))
+async def _judge(response: httpx2.Response) -> None:
+    """Refuse redirects to another origin, and what was compressed unasked, since it may unfold to anything."""
+    here = origin_of(response.request.url)
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise _refused(response, "the upstream compresses its answers although it was asked not to", str(here))
+    if response.has_redirect_location:
+        target = response.request.url.join(response.headers["location"])
+        if target.scheme not in ("http", "https") or origin_of(target) != here:
+            raise _refused(response, "the upstream redirects to another origin; this is not followed", str(here))
+
+
+def _refused(response: httpx2.Response, reason: str, target: str) -> Refused:
+    error = Refused(Denied(reason, target=target))
+    error.request = response.request
+    return error
 
 
 def _without_query(record: logging.LogRecord) -> bool:

@@ -22,6 +22,7 @@ __all__ = [
     "presented",
     "proof_of",
     "secret_from",
+    "spellings",
 ]
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -110,7 +111,7 @@ def proof_of(credential: Bearer | ApiKey | Basic, environment: Mapping[str, str]
 
 def bearer_proof(token: str) -> Proof:
     """What a token adds."""
-    return Proof(headers=(("Authorization", f"Bearer {token}"),), secrets=frozenset({token}))
+    return Proof(headers=(("Authorization", f"Bearer {token}"),), secrets=spellings(token))
 
 
 def secret_from(variable: str, environment: Mapping[str, str]) -> str:
@@ -140,13 +141,13 @@ def presented(request: OutRequest, proof: Proof) -> OutRequest:
 def _key_proof(name: str, variable: str, where: str, environment: Mapping[str, str]) -> Proof:
     if where == "query":
         key = secret_from(variable, environment)
-        return Proof(query=((name, key),), secrets=frozenset({key, quote(key, safe=""), quote_plus(key)}))
+        return Proof(query=((name, key),), secrets=spellings(key))
     key = _one_line(variable, environment)
     if where == "header":
-        return Proof(headers=((name, key),), secrets=frozenset({key}))
+        return Proof(headers=((name, key),), secrets=spellings(key))
     if not _COOKIE.match(key):
         raise _wrong(variable, "cannot stand in a cookie: it has spaces, quotes, commas or other such characters")
-    return Proof(cookies=((name, key),), secrets=frozenset({key}))
+    return Proof(cookies=((name, key),), secrets=spellings(key))
 
 
 def _basic_proof(username_env: str, password_env: str, environment: Mapping[str, str]) -> Proof:
@@ -154,7 +155,12 @@ def _basic_proof(username_env: str, password_env: str, environment: Mapping[str,
     if ":" in username:
         raise _wrong(username_env, "has a colon, which no user name can hold")
     together = base64.b64encode(f"{username}:{password}".encode()).decode()
-    return Proof(headers=(("Authorization", f"Basic {together}"),), secrets=frozenset({password, together}))
+    return Proof(headers=(("Authorization", f"Basic {together}"),), secrets=spellings(password, together))
+
+
+def spellings(*secrets: str) -> frozenset[str]:
+    """The secrets as they are, and as a URL or a form would write them."""
+    return frozenset(spelled for one in secrets for spelled in (one, quote(one, safe=""), quote_plus(one)))
 
 
 def _one_line(variable: str, environment: Mapping[str, str]) -> str:

@@ -57,7 +57,7 @@ def parsed(url: str) -> httpx2.URL:
         raise _wrong("it must begin with 'https://' and a host name")
     if found.userinfo:
         raise _wrong("it must not hold a user name or a password: put them into the environment")
-    if not _is_host(found) or not 0 < (found.port or 1) <= _HIGHEST_PORT:
+    if not _is_host(found) or not 0 < _port(found) <= _HIGHEST_PORT:
         raise _wrong("its host name or its port is not valid")
     return found
 
@@ -65,12 +65,16 @@ def parsed(url: str) -> httpx2.URL:
 def origin_of(url: str | httpx2.URL) -> Origin:
     """The origin of a URL; an AqlError if it has none that requests may be sent to."""
     found = parsed(url) if isinstance(url, str) else url
-    return Origin(found.scheme, _ascii_host(found), found.port or _PORTS[found.scheme])
+    return Origin(found.scheme, _ascii_host(found), _port(found))
 
 
 def _ascii_host(url: httpx2.URL) -> str:
     """The host as it is resolved and connected to; never its Unicode form, which others may read otherwise."""
     return url.raw_host.decode("ascii")
+
+
+def _port(url: httpx2.URL) -> int:
+    return _PORTS[url.scheme] if url.port is None else url.port
 
 
 def _is_host(url: httpx2.URL) -> bool:

@@ -8,6 +8,7 @@ import anyio
 import httpx2
 
 from headgate._version import __version__
+from headgate.adapter.masking import scrubbed
 from headgate.protocol.errors import AqlError
 from headgate.sources.http.backend import Resolver, resolve
 from headgate.sources.http.bodies import ACCEPTED, body_of
@@ -113,8 +114,11 @@ class Sender:
         return proofs
 
     async def _send_as_it_is(self, request: OutRequest) -> Answer:
-        """The answer to a request for a token, which has its credentials already."""
-        return await self._journey(Hop(request, trusted=False), [])
+        """The answer to a request for a token, which has its credentials already. Whatever fails, fails for good."""
+        try:
+            return await self._journey(Hop(request, trusted=False), [])
+        except httpx2.RequestError as error:
+            raise trouble_of(error, str(origin_of(error.request.url))) from None
 
     async def _journey(self, hop: Hop, proofs: list[Proof]) -> Answer:
         """The answer where the redirects end."""
@@ -154,7 +158,8 @@ class Sender:
         except httpx2.TransportError as error:
             raise trouble_of(error, str(hop.origin), unsure=not hop.is_safe) from None
         secrets = frozenset(secret for proof in proofs for secret in proof.secrets)
-        return Answer(response.status_code, response.headers, content, hop.request.url, secrets)
+        # A redirect may have repeated a key in the URL that it leads to.
+        return Answer(response.status_code, response.headers, content, scrubbed(hop.request.url, secrets), secrets)
 
 
 def _is_in_time(seconds: float) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import quote_plus, urlencode
 import anyio
 
 from headgate.protocol.errors import AqlError, quoted
-from headgate.sources.http.credentials import ClientCredentials, Proof, bearer_proof, secret_from
+from headgate.sources.http.credentials import ClientCredentials, Proof, bearer_proof, secret_from, spellings
 from headgate.sources.http.decoding import data_of
 from headgate.sources.http.failures import without_secrets
 from headgate.sources.http.messages import Answer, OutRequest, is_field_value
@@ -54,7 +54,7 @@ class Tokens:
             if self._token is None or self._token.until <= self._clock():
                 self._token = await self._ask(client_id, secret)
             proof = bearer_proof(self._token.text)
-        return Proof(headers=proof.headers, secrets=proof.secrets | {secret})
+        return Proof(headers=proof.headers, secrets=proof.secrets | spellings(secret))
 
     def forget(self, used: Iterable[Proof]) -> None:
         """The upstream did not accept what was shown. A token that somebody else has renewed meanwhile stays."""
@@ -71,17 +71,17 @@ class Tokens:
         if self._credential.scopes:
             form["scope"] = " ".join(self._credential.scopes)
         headers = [_FORM, ("Accept", "application/json")]
+        together = base64.b64encode(f"{quote_plus(client_id)}:{quote_plus(secret)}".encode()).decode()
         if self._credential.client_auth == "body":
             form |= {"client_id": client_id, "client_secret": secret}
         else:
-            together = f"{quote_plus(client_id)}:{quote_plus(secret)}".encode()
-            headers.append(("Authorization", f"Basic {base64.b64encode(together).decode()}"))
+            headers.append(("Authorization", f"Basic {together}"))
         asked = self._clock()
         try:
             request = OutRequest("POST", self._credential.token_url, tuple(headers), urlencode(form).encode())
             return _token_in(await self._send(request), asked)
         except AqlError as error:
-            raise without_secrets(error, frozenset({secret})) from None
+            raise without_secrets(error, spellings(secret, together)) from None
 
 
 def _token_in(answer: Answer, asked: float) -> _Token:
