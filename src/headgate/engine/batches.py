@@ -14,7 +14,7 @@ from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Batch, request_from
 from headgate.protocol.results import LARGEST_BRIEF_ITEM, BatchItem, BatchSuccess, Failure, Pending
 
-__all__ = ["not_begun", "run_batch", "run_together"]
+__all__ = ["names_in", "not_begun", "run_batch", "run_together"]
 
 Perform: TypeAlias = Callable[[object], Awaitable[Encoded]]
 """Performs one raw request and always gives an envelope."""
@@ -108,6 +108,11 @@ class _Strict:
             raise _Stopped(self._index, encoded)
         self._index += 1
         return encoded
+
+
+def names_in(batch: Batch) -> Iterator[str]:
+    """The operations that a batch names."""
+    return filter(None, map(_name, batch.items))
 
 
 def _item(index: int, raw: object, encoded: Encoded, *, waits: bool = False) -> BatchItem:

@@ -23,7 +23,7 @@ from headgate.adapter.masking import masked
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.engine import events, refusals
 from headgate.engine.background import Performer
-from headgate.engine.batches import not_begun, run_batch, run_together
+from headgate.engine.batches import names_in, not_begun, run_batch, run_together
 from headgate.engine.concurrency import Turns
 from headgate.engine.encoding import encode, standing_alone
 from headgate.engine.failures import Failures, has_no_room_for_details
@@ -194,19 +194,27 @@ class Engine:
             skip = self.gatekeeper is not None and self.gatekeeper.policy.confirmation.skip_in_batches
             done = await run_batch(batch, partial(self._perform_raw, scope), self._limits, skip=skip)
             return Encoded(encode(done.wire()))
-        if not self.adapter.collections.transactions:
-            return self._failures.refused(refusals.no_transactions().error, scope, brief=True)
+        sources = self._sources(batch)
+        if not self.adapter.collections.can_join(sources):
+            refusal = refusals.no_transactions(self.adapter.collections, sources)
+            return self._failures.refused(refusal.error, scope, brief=True)
         waiting = await self._waiting(batch, scope)
         if waiting:
             return Encoded(encode(not_begun(batch, waiting, self._limits).wire()))
         return await self._together(batch, scope._replace(unsettled=[]))
+
+    def _sources(self, batch: Batch) -> list[str]:
+        """The sources whose operations are called in a batch."""
+        called = (self.introspector.operations.get(name) for name in names_in(batch))
+        return list(dict.fromkeys(one.source for one in called if one is not None and one.source))
 
     async def _together(self, batch: Batch, scope: Scope) -> Encoded:
         """One transaction. What became of its operations is written down once it is known for all of them."""
         kept = False
         try:
             perform = partial(self._perform_raw, scope)
-            done = await run_together(batch, perform, self._limits, self.adapter.collections.transaction())
+            transaction = self.adapter.collections.transaction(self._sources(batch))
+            done = await run_together(batch, perform, self._limits, transaction)
             kept = all(item.succeeded for item in done.items)
         except AqlError as error:
             return self._failures.refused(error.error, scope, brief=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from headgate.adapter.collections.registry import Collections
 from headgate.adapter.exposure import Exposure
 from headgate.adapter.operations import Operation
 from headgate.protocol.errors import AqlError, ErrorDetail, quoted
@@ -52,11 +53,17 @@ def oversized_answer(operation: Operation, size: int, limits: Limits) -> AqlErro
     return too_large("max_response_size", limits.max_response_size, size, ran + ways)
 
 
-def no_transactions() -> AqlError:
-    """Nothing behind the server can undo what was done."""
-    return AqlError(
-        "VALIDATION_INVALID_VALUE", "Parameter 'transaction' is not valid: nothing here can be undone; leave it out"
-    )
+def no_transactions(collections: Collections, sources: Sequence[str]) -> AqlError:
+    """What a batch does cannot be undone: there is no database behind it, or more than one."""
+    why = "nothing here can be undone; leave it out"
+    if collections.transactions and len(sources) > 1:
+        named = ", ".join(f"'{source}'" for source in sources)
+        why = (
+            f"the operations are of several sources, {named}, and a transaction stays inside one; send a batch to each"
+        )
+    elif collections.transactions and sources:
+        why = f"what '{sources[0]}' does cannot be undone; leave it out"
+    return AqlError("VALIDATION_INVALID_VALUE", f"Parameter 'transaction' is not valid: {why}")
 
 
 def no_execution_in_transaction(operation: str) -> AqlError:

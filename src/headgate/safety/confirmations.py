@@ -1,10 +1,11 @@
 """Confirmations: asked for, given, used once, revoked; each step in the audit (Confirmation Tokens)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, cast
 
 from headgate.adapter.masking import masked
+from headgate.adapter.operations import Operation
 from headgate.protocol.canonical import canonical, digest
 from headgate.protocol.danger import Danger, DangerLevel
 from headgate.protocol.errors import AqlError, ConfirmationRequired
@@ -55,6 +56,12 @@ class Confirmations:
     adapter: str
     policy: str
     clock: Clock
+    policies: Mapping[str, str] = field(default_factory=dict)
+    """What stands for the policy where a source is trusted in its own way."""
+
+    def policy_of(self, operation: Operation) -> str:
+        """The policy and the trust that an operation is judged by: what was confirmed under others does not count."""
+        return self.policies.get(operation.source, self.policy)
 
     def binding(self, ask: Ask) -> Binding:
         """The one call that a confirmation of this ask is for."""
@@ -63,7 +70,7 @@ class Confirmations:
             operation=ask.operation.name,
             params_digest=digest(ask.params),
             caller=identity(ask.caller),
-            policy=self.policy,
+            policy=self.policy_of(ask.operation),
             session=None if self.settings.outlive_session else ask.session_id,
         )
 

@@ -59,7 +59,7 @@ class Description:
             return ""
         level = standing.classified.level
         if decide_by_trust(standing.classified, standing.trust).effect is Effect.DENY:
-            return f"Danger: {level}. Denied here: the adapter's trust is '{gatekeeper.trust}'."
+            return f"Danger: {level}. Denied here: the adapter's trust is '{standing.trust}'."
         if self.may_ask(operation):
             return (
                 f"Danger: {level}. It may have to be confirmed: the answer is then CONFIRMATION_REQUIRED; "
@@ -75,6 +75,16 @@ class Description:
             return self._loop.describe(name)
         return self._danger(name) if query == "danger" else self._policies(name)
 
+    def trust_of(self, source: str) -> str:
+        """How far a source is trusted."""
+        return self._gatekeeper.trusts.get(source, self._gatekeeper.trust).value
+
+    @property
+    def _trusts(self) -> Mapping[str, object]:
+        """How far each source is trusted, where there are several."""
+        trusts = self._gatekeeper.trusts
+        return {"trusts": {source: level.value for source, level in trusts.items()}} if trusts else {}
+
     # danger
 
     def _danger(self, name: str | None) -> object:
@@ -84,6 +94,7 @@ class Description:
             return {"operation": self._row(found) if found else None}
         return {
             "trust": self._gatekeeper.trust.value,
+            **self._trusts,
             "levels": [
                 {
                     "level": level.value,
@@ -101,7 +112,7 @@ class Description:
         gatekeeper = self._gatekeeper
         classified = gatekeeper.standings[operation.name].classified
         danger = classified.danger
-        facts = Facts(operation, gatekeeper.adapter, ANONYMOUS, {})
+        facts = Facts(operation, gatekeeper.source_of(operation), ANONYMOUS, {})
         decision = judge(gatekeeper.standings[operation.name], facts).decision
         row: dict[str, object] = {
             "name": operation.name,
@@ -125,12 +136,15 @@ class Description:
     def _policies(self, name: str | None) -> object:
         policy = self._gatekeeper.policy
         standing = self._gatekeeper.standings.get(name) if name is not None else None
-        rules = policy.rules if name is None else standing.rules if standing else ()
+        rules = policy.all_rules if name is None else standing.rules if standing else ()
         confirmation = policy.confirmation
+        defaults = {source: part.default.value for source, part in policy.parts}
         return {
             "version": self._gatekeeper.confirmations.policy,
             "trust": self._gatekeeper.trust.value,
+            **self._trusts,
             "default": policy.default.value,
+            **({"defaults": defaults} if defaults else {}),
             "most_restrictive_wins": True,
             "rules": [_rule(rule) for rule in rules],
             "confirmation": {
@@ -152,6 +166,8 @@ def _shown_effect(level: DangerLevel, trust: Trust) -> str:
 def _rule(rule: Rule) -> dict[str, object]:
     """A rule as far as callers may know it: who else is named in it is not theirs to see."""
     wire: dict[str, Any] = {"name": rule.name, "decision": rule.effect.value}
+    if rule.source:
+        wire["source"] = rule.source
     if rule.operations.given:
         wire["operations"] = list(rule.operations.given)
     if rule.categories:

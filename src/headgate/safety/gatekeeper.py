@@ -69,6 +69,7 @@ class Gatekeeper:
         *,
         policy: Policy | None = None,
         trust: Trust = DEFAULT_TRUST,
+        trusts: Mapping[str, Trust] | None = None,
         clock: Clock = time.time,
         overseer: Overseer | None = None,
     ) -> None:
@@ -78,9 +79,13 @@ class Gatekeeper:
         self.store = store
         self.policy = policy or Policy()
         self.trust = trust
+        self.trusts = trusts or {}
         self.clock = clock
-        version = f"{self.policy.version}.{trust}"
-        self.confirmations = Confirmations(store, self.policy.confirmation, adapter, version, clock)
+        version = self.policy.version
+        versions = {source: f"{version}.{level}" for source, level in self.trusts.items()}
+        self.confirmations = Confirmations(
+            store, self.policy.confirmation, adapter, f"{version}.{trust}", clock, versions
+        )
         self.meter = Meter(self.policy, adapter, store, self.confirmations, clock)
         self.standings = {name: self._standing(operation) for name, operation in operations.items()}
         self._open = frozenset(name for name, operation in operations.items() if self._is_always_open(operation))
@@ -90,15 +95,24 @@ class Gatekeeper:
 
     # what is known before any call
 
+    def trust_of(self, operation: Operation) -> Trust:
+        """How far the source of an operation is trusted."""
+        return self.trusts.get(operation.source, self.trust)
+
+    def source_of(self, operation: Operation) -> str:
+        """The name that rules know the source of an operation by."""
+        return operation.source or self.adapter
+
     def _facts(self, operation: Operation, ask: Ask | None = None) -> Facts:
         params = {} if ask is None else {**_shown_defaults(operation), **ask.params}
         read = ask.values if ask else {}
-        return Facts(operation, self.adapter, ask.caller if ask else ANONYMOUS, params, read=read)
+        return Facts(operation, self.source_of(operation), ask.caller if ask else ANONYMOUS, params, read=read)
 
     def _standing(self, operation: Operation) -> Standing:
         """How an operation stands; those of the protocol are headgate's own, and need nobody's trust."""
         is_own = operation.name in RESERVED_OPERATIONS
-        standing = Standing.of(self.policy, self._facts(operation), Trust.CERTIFIED if is_own else self.trust)
+        trust = Trust.CERTIFIED if is_own else self.trust_of(operation)
+        standing = Standing.of(self.policy, self._facts(operation), trust)
         return replace(standing, default=Effect.ALLOW) if is_own else standing
 
     def _is_always_open(self, operation: Operation) -> bool:
@@ -133,7 +147,7 @@ class Gatekeeper:
             return False
         if standing.always_anew:
             return True
-        effects = {by_trust, standing.default, *(rule.effect for rule in standing.rules)}
+        effects = {by_trust, standing.default, standing.own_default, *(rule.effect for rule in standing.rules)}
         return Effect.CONFIRM in effects or self._escalates(standing.classified.level)
 
     # one call
@@ -148,7 +162,7 @@ class Gatekeeper:
         decision = judgement.decision
         audited = judgement.level.is_grave or self.policy.audit.all_operations
         if decision.effect is Effect.DENY:
-            error = denial(ask.operation.name, judgement, self.trust)
+            error = denial(ask.operation.name, judgement, self.trust_of(ask.operation))
             await self.store.append([self._proposed(ask, judgement, error.error.code)])
             raise error
         if self._must_be_confirmed(ask, judgement) and ask.token is None:
@@ -258,7 +272,7 @@ class Gatekeeper:
     def _memory(self, ask: Ask, judgement: Judgement) -> str:
         """What is confirmed for a session: an operation as it was judged, under the rule that asked."""
         judged = f"{judgement.level}:{judgement.decision.who}:{judgement.decision.rule}"
-        return f"{self.confirmations.policy}:{ask.operation.name}:{judged}:{identity(ask.caller)}"
+        return f"{self.confirmations.policy_of(ask.operation)}:{ask.operation.name}:{judged}:{identity(ask.caller)}"
 
     async def settle(self, admission: Admission, *, code: str, duration_ms: float, answer: bytes = b"") -> None:
         """Write down how a call ended, and count what it used."""
@@ -374,7 +388,7 @@ class Gatekeeper:
     def _entry(self, ask: Ask, event: str, judgement: Judgement, **more: Any) -> Entry:
         decision = judgement.decision
         told = {"decision": decision.effect.value, "rule": decision.rule, "danger": judgement.level.value}
-        details = {"trust": self.trust.value, **({"dry_run": True} if ask.dry_run else {})}
+        details = {"trust": self.trust_of(ask.operation).value, **({"dry_run": True} if ask.dry_run else {})}
         return entry_of(ask, event, self.clock(), self.adapter, **told, details=details, **more)
 
 

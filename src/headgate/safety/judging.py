@@ -1,12 +1,12 @@
 """All that is decided of one call, from danger and trust to the last rule: one pure function."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from headgate.protocol.danger import Danger, DangerLevel, Trust
 from headgate.safety.danger import Classified, classify
 from headgate.safety.decisions import Decision, Effect, Who, most_restrictive
-from headgate.safety.policy.rules import DEFAULT_RULE, Facts, Policy, Rule, decide_by_rules
+from headgate.safety.policy.rules import DEFAULT_RULE, Facts, Policy, Rule, by_default, decide_by_rules
 from headgate.safety.trust import decide_by_trust
 
 __all__ = ["Judgement", "Standing", "is_denied_anyway", "judge"]
@@ -21,14 +21,17 @@ class Standing:
     rules: tuple[Rule, ...]
     default: Effect
     confirmed_by: Who
+    own_default: Effect = Effect.ALLOW
+    """What becomes of calls that no rule of their source's own policy matches."""
 
     @classmethod
     def of(cls, policy: Policy, facts: Facts, trust: Trust) -> "Standing":
         """How the operation of a call stands under a policy."""
         operation = facts.operation
-        classified = classify(operation, policy.declared_danger(operation.name))
+        classified = classify(operation, policy.declared_danger(operation))
         rules = policy.concerning(operation, facts.source)
-        return cls(classified, trust, rules, policy.default, policy.confirmation.by)
+        own_default = policy.own_default(facts.source)
+        return cls(classified, trust, rules, policy.default, policy.confirmation.by, own_default)
 
     @property
     def depends_on_the_call(self) -> bool:
@@ -82,7 +85,7 @@ def judge(standing: Standing, facts: Facts) -> Judgement:
     A rule can only restrict what danger and trust permit. Whoever wants less asking raises the trust, or declares the
     operation less dangerous, and so says openly what they vouch for.
     """
-    by_rules = tuple(decide_by_rules(standing.rules, standing.default, facts))
+    by_rules = (*decide_by_rules(standing.rules, standing.default, facts), *_by_own_default(standing, facts))
     by_trust = decide_by_trust(standing.classified, standing.trust)
     counts = most_restrictive(_as_told(by_trust, by_rules))
     if counts.effect is Effect.CONFIRM:
@@ -93,6 +96,13 @@ def judge(standing: Standing, facts: Facts) -> Judgement:
             remember=not standing.always_anew and _may_be_remembered(by_rules),
         )
     return Judgement(counts, (by_trust, *by_rules), standing.classified.danger)
+
+
+def _by_own_default(standing: Standing, facts: Facts) -> Iterator[Decision]:
+    """What the policy of the source itself decides where none of its rules does."""
+    if standing.own_default is Effect.ALLOW or any(rule.source and rule.matches(facts) for rule in standing.rules):
+        return
+    yield by_default(standing.own_default)
 
 
 def _as_told(by_trust: Decision, by_rules: Sequence[Decision]) -> Sequence[Decision]:

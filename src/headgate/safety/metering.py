@@ -17,7 +17,7 @@ from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.confirmations import Confirmations, about_grant
 from headgate.safety.decisions import Who
 from headgate.safety.grants import Grant, Purpose
-from headgate.safety.policy.limits import WINDOWS, ApiLimit, Measure, Quota, price_of
+from headgate.safety.policy.limits import WINDOWS, ApiLimit, Measure, Quota
 from headgate.safety.policy.rules import Policy
 from headgate.store.audit import Entry
 from headgate.store.interface import Store
@@ -43,14 +43,14 @@ class Meter:
 
     def concerns(self, operation: Operation) -> bool:
         """Whether calls of an operation are counted by anything."""
-        return any(limit.concerns(operation) for limit in self.policy.api_limits) or any(
-            quota.operations.match(operation.name) for quota in self.policy.quotas
+        return any(limit.concerns(operation) for limit in self.policy.all_api_limits) or any(
+            quota.concerns(operation) for quota in self.policy.all_quotas
         )
 
     async def admit(self, ask: Ask) -> tuple[Notice, ...]:
         """Count a call, or raise why there is no room for it; what the caller should know of quotas that run out."""
-        limits = [limit for limit in self.policy.api_limits if limit.concerns(ask.operation)]
-        quotas = [quota for quota in self.policy.quotas if quota.operations.match(ask.operation.name)]
+        limits = [limit for limit in self.policy.all_api_limits if limit.concerns(ask.operation)]
+        quotas = [quota for quota in self.policy.all_quotas if quota.concerns(ask.operation)]
         if ask.quota_token is not None:
             await self._go_on(ask, quotas)
         continued: set[Quota] = set()
@@ -70,8 +70,8 @@ class Meter:
 
     async def refusal_ahead(self, ask: Ask) -> AqlError | None:
         """Why a call could not run now, whatever is confirmed; nothing is counted."""
-        limits = [limit for limit in self.policy.api_limits if limit.concerns(ask.operation)]
-        quotas = [quota for quota in self.policy.quotas if quota.operations.match(ask.operation.name)]
+        limits = [limit for limit in self.policy.all_api_limits if limit.concerns(ask.operation)]
+        quotas = [quota for quota in self.policy.all_quotas if quota.concerns(ask.operation)]
         charges = [self._limit_charge(limit) for limit in limits]
         charges += [self._quota_charge(quota, ask, beyond_pause=True) for quota in quotas]
         now = self.clock()
@@ -107,7 +107,7 @@ class Meter:
             case Measure.REQUESTS:
                 return 1
             case Measure.COST:
-                return price_of(self.policy.prices, ask.operation.name)
+                return self.policy.price(ask.operation)
             case _:
                 return estimate(ask.operation.name) + estimate(canonical(ask.params).decode())
 
@@ -185,8 +185,8 @@ class Meter:
         """Count what is only known now: the tokens of the answer."""
         tokens = [
             quota
-            for quota in self.policy.quotas
-            if quota.measure is Measure.TOKENS and quota.operations.match(ask.operation.name)
+            for quota in self.policy.all_quotas
+            if quota.measure is Measure.TOKENS and quota.concerns(ask.operation)
         ]
         if tokens:
             amount = estimate(answer.decode(errors="replace"))
@@ -196,7 +196,7 @@ class Meter:
     async def status(self, caller: Caller) -> dict[str, object]:
         """Current figures of every limit and quota, for ``introspect {query: "quota_status"}``."""
         now = self.clock()
-        limits, quotas = self.policy.api_limits, self.policy.quotas
+        limits, quotas = self.policy.all_api_limits, self.policy.all_quotas
         charges = [self._limit_charge(limit) for limit in limits]
         charges += [Charge(self._key(quota, caller), WINDOWS[quota.window], 1) for quota in quotas]
         used = await self.store.used(charges, now)
@@ -219,6 +219,7 @@ class Meter:
             **{name: quota.shown(amount) for name, amount in thresholds.items() if amount is not None},
             **({"currency": quota.currency} if quota.currency else {}),
             "operations": list(quota.operations.given) or ["*"],
+            **({"source": quota.source} if quota.source else {}),
             "per": "caller" if quota.per_caller else "adapter",
             "status": status,
         }
@@ -242,6 +243,7 @@ def _limit_status(limit: ApiLimit, held: Used, now: float) -> dict[str, object]:
         "scope": limit.scope,
         **({"endpoint": list(limit.operations.given)} if limit.operations.given else {}),
         **({"category": limit.category.value} if limit.category else {}),
+        **({"source": limit.source} if limit.source else {}),
         "limit": limit.limit,
         "remaining": max(0, limit.limit - held.amount),
         "window": limit.window,

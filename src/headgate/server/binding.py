@@ -129,9 +129,17 @@ class McpServer(Server[Session]):
         """The tools as clients read them."""
         return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in self._tools.tools]
 
-    async def replace(self, adapter: Adapter) -> None:
-        """Serve another version of the adapter from the next call on, and tell every client that listens."""
-        self._take(adapter)
+    async def replace(self, adapter: Adapter, settings: Settings | None = None) -> None:
+        """Serve another version of the adapter from the next call on, and tell every client that listens.
+
+        The settings may be others too, except for what belongs to the server as long as it runs.
+        """
+        before, self.settings = self.settings, settings or self.settings
+        try:
+            self._take(adapter)
+        except ValueError:
+            self.settings = before
+            raise
         if self._openings:
             with suppress(StoreError):  # the first execution tries again
                 await self._open_all()

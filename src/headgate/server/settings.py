@@ -11,6 +11,8 @@ from typing import Any, Final, TypeVar
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.exposure import Exposure
+from headgate.adapter.operations import Operation
+from headgate.adapter.parts import PartState
 from headgate.engine.events import Listener
 from headgate.engine.pipeline import Engine, EngineOptions
 from headgate.executions.operations import execution_operations
@@ -66,6 +68,8 @@ class Settings:
     listeners: tuple[Listener, ...] = ()
     trust: Trust | None = None
     """How far the adapter is trusted; else what the policy says, then the adapter's origin, then ``validated``."""
+    trusts: Mapping[str, Trust] = field(default_factory=dict)
+    """How far each source is trusted, where an adapter is put together from several."""
     policy: Policy = field(default_factory=Policy)
     state: str = "memory:"
     """Where tokens, counters and the audit are kept."""
@@ -150,13 +154,27 @@ class Settings:
         followed = execution_operations(executions) if executions else {}
         operations = {**adapter.operations, **followed, **(startable(loop) if loop else {})}
         trust = self.trust or self.policy.trust or adapter.trust or DEFAULT_TRUST
+        self._check_policy(adapter, operations, trust)
+        overseer = Overseer(loop) if loop else None
+        return Gatekeeper(
+            adapter.name,
+            operations,
+            store,
+            policy=self.policy,
+            trust=trust,
+            trusts=self.trusts,
+            overseer=overseer,
+        )
+
+    def _check_policy(self, adapter: Adapter, operations: Mapping[str, Operation], trust: Trust) -> None:
+        """Refuse a policy that does not fit; while sources are missing, it cannot be told whether it does."""
+        if any(part.state in (PartState.STARTING, PartState.FAILED) for part in adapter.parts()):
+            return
         try:
             for warning in check_policy(self.policy, adapter.name, operations, trust=trust):
                 _LOG.warning("%s: %s", self.policy.name or "policy", warning)
         except PolicyError as error:
             raise SettingError(str(error)) from None
-        overseer = Overseer(loop) if loop else None
-        return Gatekeeper(adapter.name, operations, store, policy=self.policy, trust=trust, overseer=overseer)
 
     def engine(self, adapter: Adapter, store: Store, executions: Executions | None = None) -> Engine:
         """The engine that serves an adapter in this way; it goes on with executions that are there already."""

@@ -1,6 +1,6 @@
 """The collections of several sources, shown together; each source still answers for its own."""
 
-from collections.abc import AsyncIterator, Container, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -26,16 +26,17 @@ class JoinedCollections(Collections):
                 prefix = prefixes.get(source, "") or (source if owners[one.name] > 1 else "")
                 self.catalog.add(_renamed(one, prefix))
 
-    def can_join(self, sources: Container[str]) -> bool:
+    def can_join(self, sources: Sequence[str]) -> bool:
         """Whether there can be one transaction: only inside one source, which can undo what was done."""
-        touched = [part for name, part in self._parts.items() if name in sources]
-        return len(touched) == 1 and touched[0].can_join(sources)
+        touched = list(sources)
+        part = self._parts.get(touched[0]) if len(touched) == 1 else None
+        return part is not None and part.can_join(sources)
 
     @asynccontextmanager
-    async def transaction(self, sources: Container[str] = ()) -> AsyncIterator[None]:
+    async def transaction(self, sources: Sequence[str] = ()) -> AsyncIterator[None]:
         """All that happens inside is kept together by the one source whose operations are called."""
-        part = next(part for name, part in self._parts.items() if name in sources)
-        async with part.transaction(sources):
+        [source] = sources
+        async with self._parts[source].transaction(sources):
             yield
 
 

@@ -1,6 +1,6 @@
 """All collections of an adapter: what holds the items of each, and the operations that follow."""
 
-from collections.abc import AsyncIterator, Callable, Container, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cached_property
 
@@ -86,12 +86,12 @@ class Collections:
     def _cursors(self) -> Cursors:
         return Cursors(cursor_key())
 
-    def can_join(self, sources: Container[str]) -> bool:
+    def can_join(self, sources: Sequence[str]) -> bool:
         """Whether there can be one transaction for what operations of these sources do."""
         return bool(self.transactions)
 
     @asynccontextmanager
-    async def transaction(self, sources: Container[str] = ()) -> AsyncIterator[None]:
+    async def transaction(self, sources: Sequence[str] = ()) -> AsyncIterator[None]:
         """All that happens inside is kept together, or undone together if something is raised.
 
         The sources are those whose operations are called in it.

@@ -8,7 +8,7 @@ from headgate.protocol.danger import Danger, Trust
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.safety.danger import classify
 from headgate.safety.policy.condition_checks import clashes, oddities, rows_are_unknown
-from headgate.safety.policy.limits import Measure, price_of
+from headgate.safety.policy.limits import Measure
 from headgate.safety.policy.patterns import NOT, Patterns, fits
 from headgate.safety.policy.reading import PolicyError
 from headgate.safety.policy.rule_checks import Idleness
@@ -31,6 +31,10 @@ def check_policy(
     """
     check = _Check(policy, adapter_name, operations, trust or policy.trust)
     check.run()
+    for source, part in policy.parts:
+        own = {name: one for name, one in operations.items() if one.source == source}
+        if own:
+            check.take(source, _Check(part, source, own, None))
     if check.mistakes:
         raise PolicyError(policy.name or "policy", check.mistakes)
     return check.warnings
@@ -43,7 +47,8 @@ class _Check:
         self.policy = policy
         self.adapter = adapter
         self.operations = [one for name, one in operations.items() if name != _INTROSPECT]
-        self.names = [one.name for one in self.operations]
+        self.names = [name for one in self.operations for name in one.known_as]
+        self.sources = list(dict.fromkeys(one.source or adapter for one in self.operations)) or [adapter]
         self.trust = trust
         self.mistakes: list[str] = []
         self.warnings: list[str] = []
@@ -62,6 +67,12 @@ class _Check:
         if skew > _SAFE_SKEW:
             self._odd("confirmation, key 'clock_skew_seconds'", f"{skew:g} is a lot: better set the clocks right")
 
+    def take(self, source: str, part: "_Check") -> None:
+        """Look at a source's own policy, too."""
+        part.run()
+        self.mistakes += (f"policy of source {named(source)}: {one}" for one in part.mistakes)
+        self.warnings += (f"policy of source {named(source)}: {one}" for one in part.warnings)
+
     def _wrong(self, words: str, *sentences: str) -> None:
         Place(words, self.mistakes).note(*sentences)
 
@@ -73,7 +84,7 @@ class _Check:
         eased = [
             f"'{one.name}' ({classify(one).level})"
             for one in self.operations
-            if (declared := self.policy.declared_danger(one.name)) and declared.level.rank < classify(one).level.rank
+            if (declared := self.policy.declared_danger(one)) and declared.level.rank < classify(one).level.rank
         ]
         if eased:
             more = f" and {len(eased) - _SHOWN} more" if len(eased) > _SHOWN else ""
@@ -82,12 +93,13 @@ class _Check:
     # rules
 
     def _matched(self, rule: Rule) -> list[Operation]:
-        return [operation for operation in self.operations if rule.concerns(operation, self.adapter)]
+        return [one for one in self.operations if rule.concerns(one, one.source or self.adapter)]
 
     def _check_rule(self, rule: Rule, title: str, matched: Sequence[Operation]) -> None:
-        if not rule.sources.match(self.adapter):
-            near = did_you_mean(nearest(self.adapter, rule.sources.wanted, 1) and [self.adapter])
-            self._odd(f"{title}, key 'sources'", f"it is not for this adapter, '{self.adapter}'{near}")
+        if not any(rule.sources.match(source) for source in self.sources):
+            near = did_you_mean([one for one in self.sources if nearest(one, rule.sources.wanted, 1)][:1])
+            this = f"this adapter, '{self.adapter}'" if len(self.sources) == 1 else "any source here"
+            self._odd(f"{title}, key 'sources'", f"it is not for {this}{near}")
             return
         if not rule.optional:
             self._check_patterns(rule.operations, f"{title}, key 'operations'")
@@ -125,7 +137,7 @@ class _Check:
         for patterns, danger in self.policy.danger:
             title = f"danger {named(patterns.given[0])}"
             self._check_patterns(patterns, title)
-            meant = [one for one in self.operations if patterns.match(one.name)]
+            meant = [one for one in self.operations if patterns.match(*one.known_as)]
             counts = [one for one in meant if one.name not in taken]
             if meant and not counts:
                 first = taken[meant[0].name]
@@ -153,8 +165,8 @@ class _Check:
         for number, quota in enumerate(self.policy.quotas, 1):
             self._check_patterns(quota.operations, f"quota {number}, key 'operations'")
             self._check_selection(_by_name(quota.operations), f"quota {number}")
-            counted = [name for name in self.names if quota.operations.match(name)]
-            if quota.measure is Measure.COST and not any(price_of(self.policy.prices, name) for name in counted):
+            counted = [one for one in self.operations if quota.operations.match(*one.known_as)]
+            if quota.measure is Measure.COST and not any(map(self.policy.price, counted)):
                 self._odd(f"quota {number}", "none of its operations has a price, so it counts nothing")
         for number, price in enumerate(self.policy.prices, 1):
             self._check_patterns(price.operations, f"cost, price {number}, key 'operations'")
@@ -166,7 +178,7 @@ class _Check:
 
 
 def _by_name(patterns: Patterns) -> Callable[[Operation], bool]:
-    return lambda operation: patterns.match(operation.name)
+    return lambda operation: patterns.match(*operation.known_as)
 
 
 def _title(place: int, rule: Rule) -> str:

@@ -41,10 +41,13 @@ class ApiLimit:
     window: str
     operations: Patterns = ANYTHING
     category: Category | None = None
+    source: str = ""
+    """The one source that it is for."""
 
     def concerns(self, operation: Operation) -> bool:
         """Whether calls of an operation count."""
-        return self.category in (None, operation.category) and self.operations.match(operation.name)
+        is_from = self.source in ("", operation.source)
+        return is_from and self.category in (None, operation.category) and self.operations.match(*operation.known_as)
 
     @property
     def scope(self) -> str:
@@ -55,7 +58,7 @@ class ApiLimit:
     def key(self) -> str:
         """What tells its counter from others."""
         covered = self.category or ",".join(self.operations.given) or "*"
-        return f"{self.scope}:{covered}:{self.window}"
+        return f"{_of(self.source)}{self.scope}:{covered}:{self.window}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,12 @@ class Quota:
     per_caller: bool = False
     currency: str = ""
     who: Who = Who.CLIENT
+    source: str = ""
+    """The one source that it is for."""
+
+    def concerns(self, operation: Operation) -> bool:
+        """Whether calls of an operation count."""
+        return self.source in ("", operation.source) and self.operations.match(*operation.known_as)
 
     @property
     def metric(self) -> str:
@@ -87,7 +96,7 @@ class Quota:
     @property
     def key(self) -> str:
         """What tells its counter from others."""
-        return f"{self.metric}:{','.join(self.operations.given) or '*'}"
+        return f"{_of(self.source)}{self.metric}:{','.join(self.operations.given) or '*'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +107,10 @@ class Price:
     cost: int
 
 
-def price_of(prices: tuple[Price, ...], operation: str) -> int:
+def price_of(prices: tuple[Price, ...], *names: str) -> int:
     """What a call costs: by the last price that matches, so that a special one follows the general."""
-    return next((price.cost for price in reversed(prices) if price.operations.match(operation)), 0)
+    return next((price.cost for price in reversed(prices) if price.operations.match(*names)), 0)
+
+
+def _of(source: str) -> str:
+    return f"source:{source}:" if source else ""

@@ -58,7 +58,7 @@ class Idleness:
         """Whether danger and trust decide as much as a rule, which also keeps a stricter default away."""
         if self.trust is None or any(other.remember for other in self.policy.rules):
             return False
-        classified = classify(operation, self.policy.declared_danger(operation.name))
+        classified = classify(operation, self.policy.declared_danger(operation))
         decision = decide_by_trust(classified, self.trust)
         is_as_strict = _is_as_strict(decision, rule.decision) or (
             decision.effect is rule.effect and self.policy.confirmation.by is Who.PERSON

@@ -1,7 +1,7 @@
 """The values of a policy, and what its rules decide of a call. Pure: it reads no file and asks nobody."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -13,7 +13,7 @@ from headgate.protocol.danger import Danger, DangerLevel, Trust
 from headgate.safety.decisions import Decision, Effect, Who
 from headgate.safety.loop.settings import LoopSettings
 from headgate.safety.policy.conditions import Condition, Steps
-from headgate.safety.policy.limits import ApiLimit, Price, Quota
+from headgate.safety.policy.limits import ApiLimit, Price, Quota, price_of
 from headgate.safety.policy.patterns import ANYTHING, Patterns, matches_caller
 from headgate.safety.policy.shapes import default_under
 
@@ -25,6 +25,7 @@ __all__ = [
     "Facts",
     "Policy",
     "Rule",
+    "by_default",
     "decide_by_rules",
 ]
 
@@ -71,11 +72,14 @@ class Rule:
     reason: str = ""
     optional: bool = False
     """Whether it may match no operation at all without being taken for a mistake."""
+    source: str = ""
+    """The one source whose own policy it is part of."""
 
     def concerns(self, operation: Operation, source: str) -> bool:
         """Whether it may match calls of an operation."""
         in_category = not self.categories or operation.category in self.categories
-        return in_category and self.sources.match(source) and self.operations.match(operation.name)
+        is_from = self.sources.match(source) and self.source in ("", source)
+        return in_category and is_from and self.operations.match(*operation.known_as)
 
     def matches(self, facts: Facts) -> bool:
         """Whether it matches a call. In doubt a rule that restricts does, and one that allows does not."""
@@ -161,19 +165,56 @@ class Policy:
     prices: tuple[Price, ...] = ()
     audit: AuditSettings = field(default_factory=AuditSettings)
     autonomy: LoopSettings = field(default_factory=LoopSettings)
+    parts: tuple[tuple[str, "Policy"], ...] = ()
+    """What is ruled of single sources, by their names: only of their own operations."""
+
+    @cached_property
+    def part_of(self) -> Mapping[str, "Policy"]:
+        """What is ruled of single sources."""
+        return dict(self.parts)
+
+    @cached_property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """The rules of all, then those of each source."""
+        own = (replace(rule, source=source) for source, part in self.parts for rule in part.rules)
+        return (*self.rules, *own)
+
+    @cached_property
+    def all_api_limits(self) -> tuple[ApiLimit, ...]:
+        """The limits of all, then those of each source."""
+        own = (replace(limit, source=source) for source, part in self.parts for limit in part.api_limits)
+        return (*self.api_limits, *own)
+
+    @cached_property
+    def all_quotas(self) -> tuple[Quota, ...]:
+        """The quotas of all, then those of each source."""
+        own = (replace(quota, source=source) for source, part in self.parts for quota in part.quotas)
+        return (*self.quotas, *own)
+
+    def price(self, operation: Operation) -> int:
+        """What a call costs, in millionths: what its source's own policy says goes before what is said of all."""
+        part = self.part_of.get(operation.source)
+        return (price_of(part.prices, *operation.known_as) if part else 0) or price_of(self.prices, *operation.known_as)
+
+    def own_default(self, source: str) -> Effect:
+        """What becomes of calls that no rule of their source's own policy matches."""
+        part = self.part_of.get(source)
+        return part.default if part else Effect.ALLOW
 
     @cached_property
     def version(self) -> str:
         """A digest of all that it rules: what was confirmed under one policy does not count under another."""
         return digest(_plain({**asdict(self), "name": ""}))[:16]
 
-    def declared_danger(self, operation: str) -> Danger | None:
-        """What it declares of an operation's danger; the first pattern that matches counts."""
-        return next((danger for patterns, danger in self.danger if patterns.match(operation)), None)
+    def declared_danger(self, operation: Operation) -> Danger | None:
+        """What it declares of an operation's danger; the first pattern that matches counts, its source's own first."""
+        part = self.part_of.get(operation.source)
+        declared = (*(part.danger if part else ()), *self.danger)
+        return next((danger for patterns, danger in declared if patterns.match(*operation.known_as)), None)
 
     def concerning(self, operation: Operation, source: str) -> tuple[Rule, ...]:
         """The rules that may match calls of an operation."""
-        return tuple(rule for rule in self.rules if rule.concerns(operation, source))
+        return tuple(rule for rule in self.all_rules if rule.concerns(operation, source))
 
 
 def _plain(value: object) -> object:
@@ -192,6 +233,11 @@ def decide_by_rules(rules: tuple[Rule, ...], default: Effect, facts: Facts) -> I
     if matching:
         yield from matching
         return
-    code = "PERMISSION_DENIED" if default is Effect.DENY else ""
-    reason = "no rule of the policy allows it" if default is Effect.DENY else ""
-    yield Decision(default, DEFAULT_RULE, reason, code=code)
+    yield by_default(default)
+
+
+def by_default(effect: Effect) -> Decision:
+    """What is decided where no rule says anything."""
+    code = "PERMISSION_DENIED" if effect is Effect.DENY else ""
+    reason = "no rule of the policy allows it" if effect is Effect.DENY else ""
+    return Decision(effect, DEFAULT_RULE, reason, code=code)
