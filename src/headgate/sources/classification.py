@@ -19,17 +19,27 @@ taken, and EXECUTE where there is none; the danger is the highest that anything 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from headgate.adapter.origins import Inferred, Provenance
 from headgate.protocol.categories import Category
-from headgate.protocol.danger import DEFAULT_LEVELS, DangerLevel
+from headgate.protocol.danger import DangerLevel
 from headgate.sources.classifying.annotations import evidence_of_hints
 from headgate.sources.classifying.descriptions import evidence_of_description, evidence_of_title
 from headgate.sources.classifying.names import evidence_of_name
 from headgate.sources.classifying.schemas import evidence_of_schema
-from headgate.sources.classifying.values import RISK, Classified, Doubt, Evidence, Facts, Hints, Risk, Witness
+from headgate.sources.classifying.values import (
+    RISK,
+    Classified,
+    Doubt,
+    Evidence,
+    Facts,
+    Hints,
+    Risk,
+    Witness,
+    usual_danger,
+)
 
 __all__ = ["Classified", "Facts", "Hints", "classified"]
 
@@ -111,8 +121,7 @@ class _Scales:
         support = self.support(category)
         other = self.against_reading if category is Category.READ else self.support(Category.READ)
         contradicted = other if other >= _CLAIMED else 0.0
-        backing = [one for one in self.evidence if one.category is category or (one.category is None is not category)]
-        says_so = any(one.witness is Witness.ANNOTATION and one.category is category for one in backing)
+        says_so = any(one.witness is Witness.ANNOTATION and one.category is category for one in self.evidence)
         return Inferred(
             category.value,
             round(min(_SUREST, self._agreeing(category, support)) * (1 - contradicted), 2),
@@ -164,9 +173,9 @@ def _contradictions(scales: _Scales, category: Category, hints: Hints) -> Iterat
     if category is Category.READ:
         return
     if reading >= _CLAIMED:
-        yield "some of what is said speaks for reading, some for changing"
+        yield "it is said to read, and to change something"
     if max(map(scales.support, _ENOUGH)) < _SURE:
-        yield "too little is said to tell what it does"
+        yield "too little is said of it"
     if category is Category.DELETE and hints.destructive is False:
         yield "it is declared to destroy nothing, and speaks of removing"
     rivals = [one for one in _ENOUGH if one is not category and scales.support(one) >= _SURE]
@@ -176,11 +185,11 @@ def _contradictions(scales: _Scales, category: Category, hints: Hints) -> Iterat
 
 def _danger(category: Category, inferred: Inferred, risks: Sequence[Risk]) -> Inferred:
     """The highest level that anything speaks for; what reads is safe, whatever its words say."""
-    usual = DEFAULT_LEVELS[category]
-    raising = [one for one in risks if one.level.rank > usual.rank and _counts(one, category)]
+    usual = usual_danger(category)
+    lowest = DangerLevel(usual.value).rank
+    raising = [one for one in risks if one.level.rank > lowest and _counts(one, category)]
     if not raising:
-        words = (f"category: {category} is {usual}",)
-        return Inferred(usual.value, inferred.confidence, inferred.provenance, words)
+        return replace(usual, confidence=inferred.confidence, provenance=inferred.provenance)
     level = max((one.level for one in raising), key=lambda one: one.rank)
     deciding = [one for one in raising if one.level is level]
     declared = any(one.declared for one in deciding)

@@ -24,5 +24,5 @@ def evidence_of_hints(hints: Hints) -> Iterator[Evidence | Risk]:
         yield Evidence(Witness.ANNOTATION, None, _IMPLIED, "destructiveHint is true")
         yield Risk(Witness.ANNOTATION, DangerLevel.DESTRUCTIVE, 0.9, "destructiveHint is true", declared=True)
     elif hints.destructive is None and hints.given and not hints.read_only:
-        words = "it has annotations and does not say that it destroys nothing"
+        words = "its annotations leave open whether it destroys something"
         yield Risk(Witness.ANNOTATION, DangerLevel.DESTRUCTIVE, _BY_DEFAULT, words)

@@ -25,7 +25,7 @@ _DANGER: Final = 0.6
 _WORDS_BEFORE: Final = 10
 _OBJECT: Final = 6
 
-_SENTENCE: Final = re.compile(r"[.!?;:\n]+(?:\s|\Z)|\n")
+_SENTENCE: Final = re.compile(r"[.!?;:](?=\s|\Z)|\n")
 _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _LEADING: Final = frozenset({"that", "to", "for", "which", "you", "will", "it", "tool", "can", "also", "this"})
 _ADVERBS: Final = frozenset({"also", "automatically", "then", "immediately", "safely", "simply", "directly"})
@@ -75,10 +75,9 @@ _INSTRUCTION: Final = re.compile(
 
 def evidence_of_title(title: str) -> Iterator[Evidence]:
     """What a title says against READ; for it, a title says nothing that a name would not."""
-    verb = _leading_verb(_words(_bounded(title)[:_LONGEST]), near=True)
-    if verb and verb.category is not Category.READ:
-        weight = _PHRASE if verb.strength is Strength.FIRM else 0.0
-        yield Evidence(Witness.DESCRIPTION, verb.category, weight, f"the title says '{verb.word}'")
+    verb = _leading_verb(_words(_bounded(title)), near=True)
+    if verb and verb.category is not Category.READ and verb.strength is Strength.FIRM:
+        yield Evidence(Witness.DESCRIPTION, verb.category, _PHRASE, f"the title says '{verb.word}'")
 
 
 def evidence_of_description(description: str) -> Iterator[Evidence | Risk | Doubt]:
@@ -100,9 +99,8 @@ def _bounded(text: str) -> str:
 def _doubts(whole: str, text: str) -> Iterator[Doubt]:
     if len(whole) > _LONGEST:
         yield Doubt("its description is too long to be read")
-    found = _INSTRUCTION.search(text)
-    if found:
-        yield Doubt(f"its description tells the reader what to think of it: '{' '.join(found[0].split())}'")
+    if _INSTRUCTION.search(text):
+        yield Doubt("its description tells its reader how to judge it")
 
 
 def _of_sentences(text: str) -> Iterator[Evidence | Risk]:
@@ -165,21 +163,14 @@ def _acting(words: Sequence[str]) -> Iterator[Verb]:
 
 
 def _of_phrases(text: str, plain: str) -> Iterator[Evidence | Risk]:
-    promise = _NEGATED.search(text) or _READ_ONLY.search(text)
-    if promise:
-        yield Evidence(Witness.DESCRIPTION, Category.READ, _PHRASE, f"'{_shown(promise[0])}'")
-    grave = _GRAVE.search(_READ_ONLY.sub(" ", plain))
-    if grave:
-        yield Evidence(Witness.DESCRIPTION, None, _PHRASE, f"'{_shown(grave[0])}'")
-        yield Risk(Witness.DESCRIPTION, DangerLevel.DESTRUCTIVE, _DANGER, f"'{_shown(grave[0])}'")
-    taking = _TAKING.search(plain)
-    if taking:
-        yield Evidence(Witness.DESCRIPTION, None, _PHRASE, f"'{_shown(taking[0])}'")
-    arbitrary = _ARBITRARY.search(plain)
-    if arbitrary:
-        yield Evidence(Witness.DESCRIPTION, Category.EXECUTE, _JOINED, f"'{_shown(arbitrary[0])}'")
-        yield Risk(Witness.DESCRIPTION, DangerLevel.DESTRUCTIVE, _DANGER, f"'{_shown(arbitrary[0])}'")
-
-
-def _shown(words: str) -> str:
-    return " ".join(words.split()).lower()
+    """What some turns of phrase say. They are told in our words: nothing of a foreign text is repeated."""
+    if _NEGATED.search(text) or _READ_ONLY.search(text):
+        yield Evidence(Witness.DESCRIPTION, Category.READ, _PHRASE, "it says to change nothing")
+    if _GRAVE.search(_READ_ONLY.sub(" ", plain)):
+        yield Evidence(Witness.DESCRIPTION, None, _PHRASE, "it cannot be undone")
+        yield Risk(Witness.DESCRIPTION, DangerLevel.DESTRUCTIVE, _DANGER, "it cannot be undone")
+    if _TAKING.search(plain):
+        yield Evidence(Witness.DESCRIPTION, None, _PHRASE, "messages are taken, not only read")
+    if _ARBITRARY.search(plain):
+        yield Evidence(Witness.DESCRIPTION, Category.EXECUTE, _JOINED, "it speaks of arbitrary code or commands")
+        yield Risk(Witness.DESCRIPTION, DangerLevel.DESTRUCTIVE, _DANGER, "it speaks of arbitrary code or commands")

@@ -126,4 +126,4 @@ def _hidden(tokens: Sequence[str]) -> Iterator[Evidence]:
     for token in tokens:
         found = next((one for one in BEGINNINGS if token.startswith(one) and token != one), None)
         if found and not _ENDINGS.match(token.removeprefix(found)):
-            yield Evidence(Witness.NAME, VERBS[found].category, _WEIGHTS[Strength.LOOSE], f"'{found}' in '{token}'")
+            yield Evidence(Witness.NAME, VERBS[found].category, _WEIGHTS[Strength.LOOSE], f"'{found}' in a longer word")

@@ -18,7 +18,9 @@ _MOST: Final = 5_000
 """Properties that are looked at; a schema with more is too large to be told."""
 
 _DEEPEST: Final = 16
-_LONGEST: Final = 4_000
+_LONGEST: Final = 2_000
+"""Characters of a description that are read to tell what a parameter is for."""
+
 
 _CODE: Final = frozenset({"command", "cmd", "commands", "shell", "shell_command", "command_line", "bash", "exec"})
 _CODE_IF_RUN: Final = frozenset({"code", "script", "function", "snippet", "program", "source", "eval"})
@@ -26,6 +28,7 @@ _CODE_IF_SAID: Final = frozenset({"expression", "formula", "template"})
 _CODE_OF_PAGES: Final = frozenset({"javascript", "js"})
 _SQL: Final = frozenset({"sql", "sql_query", "cypher", "statement", "statements"})
 _SQL_IF_SAID: Final = frozenset({"query", "queries", "q", "pipeline", "mutation"})
+_PERHAPS_CODE: Final = _CODE | _CODE_IF_RUN | _CODE_IF_SAID | _CODE_OF_PAGES | _SQL | _SQL_IF_SAID
 
 _RUNNING: Final = re.compile(
     r"\b(?:execut\w*|evaluat\w*|eval|run|runs|running|interpret\w*|inject\w*)\b", re.IGNORECASE
@@ -92,46 +95,57 @@ class _Property:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What the tool itself says of where its parameters go."""
+
+    runs: bool
+    is_page: bool
+
+    @classmethod
+    def of(cls, facts: Facts) -> "_Around":
+        said = f"{' '.join(words_of(facts.name))} {facts.description[:_LONGEST]}"
+        return cls(bool(_RUNNING.search(said)), bool(_IN_PAGE.search(said)))
+
+
 def evidence_of_schema(facts: Facts) -> Iterator[Evidence | Risk | Doubt]:
     """What the parameters speak for. Those inside of others count as well."""
     walk = _Walk(facts.schema)
     properties = walk.properties()
-    context = f"{' '.join(words_of(facts.name))} {facts.description[:_LONGEST]}"
+    around = _Around.of(facts)
     if walk.was_cut:
         yield Doubt("its schema is too large to be read")
         yield Evidence(Witness.SCHEMA, None, 0.3, "it is too large to be read")
     for one in properties:
-        yield from _of_code(one, context)
+        yield from _of_code(one, around)
         yield from _of_writing(one)
         yield from _of_choices(one)
     yield from _of_content(properties)
     top = {one.name for one in properties if one.is_top}
-    if top and top & {"query", "q", "search"} and top <= _FILTERS:
+    if top & {"query", "q", "search"} and top <= _FILTERS:
         yield Evidence(Witness.SCHEMA, Category.READ, 0.35, "it takes a query and filters alone")
 
 
-def _of_code(one: _Property, context: str) -> Iterator[Evidence | Risk]:
-    level = _level_of_code(one, context) if one.takes_text else None
+def _of_code(one: _Property, around: _Around) -> Iterator[Evidence | Risk]:
+    level = _level_of_code(one, around) if one.name in _PERHAPS_CODE and one.takes_text else None
     if level is not None:
-        words = f"the parameter '{one.name}' takes what is run"
+        words = f"the parameter '{one.name}' takes code to be run"
         yield Evidence(Witness.SCHEMA, Category.EXECUTE, 0.6, words)
         yield Risk(Witness.SCHEMA, level, 0.8, words)
 
 
-def _level_of_code(one: _Property, context: str) -> DangerLevel | None:
-    """Code on a host can do anything, code in a page or a database what that lets it do; a word is enough to ask."""
-    is_run = bool(_RUNNING.search(one.says) or _RUNNING.search(context))
-    around = f"{context} {one.says}"
-    if one.name in _SQL or (one.name in _SQL_IF_SAID and _IN_DATABASE.search(one.says)):
+def _level_of_code(one: _Property, around: _Around) -> DangerLevel | None:
+    """Code on a host can do anything, code in a page or a database what that lets it do."""
+    in_page = around.is_page or bool(_IN_PAGE.search(one.says))
+    in_database = bool(_IN_DATABASE.search(one.says))
+    if one.name in _SQL or (one.name in _SQL_IF_SAID and in_database):
         return DangerLevel.DESTRUCTIVE
-    if one.name in _CODE_OF_PAGES:
-        return DangerLevel.DESTRUCTIVE if _IN_PAGE.search(around) else DangerLevel.DANGEROUS
     if one.name in _CODE:
         return DangerLevel.DANGEROUS
-    if (one.name in _CODE_IF_RUN and is_run) or (one.name in _CODE_IF_SAID and _LANGUAGE.search(one.says)):
-        contained = _IN_PAGE.search(around) or _IN_DATABASE.search(one.says)
-        return DangerLevel.DESTRUCTIVE if contained else DangerLevel.DANGEROUS
-    return None
+    is_run = one.name in _CODE_IF_RUN and (around.runs or _RUNNING.search(one.says))
+    is_code = one.name in _CODE_OF_PAGES or is_run or (one.name in _CODE_IF_SAID and _LANGUAGE.search(one.says))
+    contained = DangerLevel.DESTRUCTIVE if in_page or in_database else DangerLevel.DANGEROUS
+    return contained if is_code else None
 
 
 def _of_writing(one: _Property) -> Iterator[Evidence | Risk]:
@@ -168,7 +182,7 @@ def _of_content(properties: Sequence[_Property]) -> Iterator[Evidence]:
     top = {one.name for one in properties if one.is_top}
     content, place = sorted(top & _CONTENT), sorted(top & _PLACES)
     if content and place:
-        words = f"the parameters '{place[0]}' and '{content[0]}' say where and what"
+        words = f"the parameters '{place[0]}' and '{content[0]}' say where something is kept"
         yield Evidence(Witness.SCHEMA, Category.UPDATE, 0.4, words)
 
 

@@ -1,17 +1,17 @@
 """What is known of a foreign tool, what speaks for what, and what is made of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from headgate.adapter.origins import Inferred, Origin
+from headgate.adapter.origins import Inferred, Origin, Provenance
 from headgate.adapter.parameters import Schema
 from headgate.protocol.categories import Category
-from headgate.protocol.danger import Danger, DangerLevel
+from headgate.protocol.danger import DEFAULT_LEVELS, Danger, DangerLevel
 
-__all__ = ["RISK", "Classified", "Doubt", "Evidence", "Facts", "Hints", "Risk", "Witness"]
+__all__ = ["RISK", "Classified", "Doubt", "Evidence", "Facts", "Hints", "Risk", "Witness", "usual_danger"]
 
 RISK: Final[Mapping[Category, int]] = MappingProxyType(
     {Category.READ: 0, Category.CREATE: 1, Category.UPDATE: 2, Category.EXECUTE: 3, Category.DELETE: 4}
@@ -43,6 +43,12 @@ class Facts:
     description: str = ""
     schema: Schema = field(default_factory=dict)
     hints: Hints = Hints()
+
+
+def usual_danger(category: Category) -> Inferred:
+    """What the category alone says of danger (Danger Levels 3.3)."""
+    level = DEFAULT_LEVELS[category]
+    return Inferred(level.value, 0.0, Provenance.HEURISTIC, (f"category: {category} is {level}",))
 
 
 class Witness(StrEnum):
@@ -121,6 +127,15 @@ class Classified:
     def declared(self) -> Danger:
         """The danger as an operation declares it, with what speaks for it as reasons."""
         return Danger(self.level, () if self.level is DangerLevel.SAFE else self.danger.evidence)
+
+    def chosen(self, category: Category) -> "Classified":
+        """The same with the category that an operator says; danger follows where only the category spoke for it."""
+        words = ("chosen by the operator",)
+        if self.danger.evidence == usual_danger(self.kind).evidence:
+            danger = replace(usual_danger(category), confidence=1.0)
+        else:
+            danger = self.danger
+        return Classified(Inferred(category.value, 1.0, Provenance.OVERRIDE, words), danger)
 
     def origin(self, own_name: str, maps_to: str) -> Origin:
         """Where the operation comes from that is made of the tool."""
