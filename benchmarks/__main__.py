@@ -21,6 +21,7 @@ from benchmarks.executions import Amount, executions
 from benchmarks.gating import guarded, ungated
 from benchmarks.memory import while_paging
 from benchmarks.over_http import HAS_DATASETTE, over_http
+from benchmarks.proxying import proxying
 from benchmarks.registry import registry
 from benchmarks.steps import steps
 from benchmarks.tables import Table
@@ -106,6 +107,11 @@ async def transports(report: Report, effort: Effort, _rows: Sequence[int]) -> No
     report.add(table, aims)
 
 
+async def proxies(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
+    """Through a proxy."""
+    report.add(*await proxying(effort.mcp_rounds))
+
+
 async def registries(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
     """Many operations."""
     table, built = await registry(effort.builds)
@@ -149,6 +155,7 @@ SUITES: Final = {
     "loop": loop,
     "executions": long_work,
     "transports": transports,
+    "proxies": proxies,
     "registry": registries,
     "tokens": token_costs,
     "databases": databases,

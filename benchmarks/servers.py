@@ -1,5 +1,7 @@
 """The contenders as servers: ``python -m benchmarks.servers NAME`` on stdio, with a port after it on HTTP.
 
+A proxy takes a port, or - for stdio, and after it the command or the address of its upstream.
+
 Each is written as its own documentation shows it. FastMCP is there only in the environment of ``make bench``.
 """
 
@@ -82,6 +84,32 @@ def _serve_headgate(port: int | None) -> None:
     serve("benchmarks.books:library", http=f"127.0.0.1:{port}" if port else None, log_level="warning")
 
 
+def _target(upstream: list[str]) -> Any:
+    """An upstream as FastMCP takes it: an address, or a configuration with a command."""
+    if upstream[0].startswith("http"):
+        return upstream[0]
+    return {"mcpServers": {"library": {"command": upstream[0], "args": upstream[1:]}}}
+
+
+def _run_proxy(port: str, upstream: list[str]) -> None:
+    proxy = import_module("fastmcp.server").create_proxy(_target(upstream), name="proxy")
+    http = {} if port == "-" else {"transport": "http", "host": "127.0.0.1", "port": int(port)}
+    proxy.run(show_banner=False, log_level="warning", **http)
+
+
+async def _run_connected(port: str, upstream: list[str]) -> None:
+    """The same with one client that is connected before the first call, and stays so."""
+    http = {} if port == "-" else {"transport": "http", "host": "127.0.0.1", "port": int(port)}
+    async with import_module("fastmcp").Client(_target(upstream)) as client:
+        proxy = import_module("fastmcp.server").create_proxy(client, name="proxy")
+        await proxy.run_async(show_banner=False, log_level="warning", **http)
+
+
+def _run_connected_proxy(port: str, upstream: list[str]) -> None:
+    anyio.run(_run_connected, port, upstream)
+
+
+_PROXIES = {"fastmcp-proxy": _run_proxy, "fastmcp-connected": _run_connected_proxy}
 _SERVE = {
     "headgate": _serve_headgate,
     "bare": lambda port: _serve_sdk(bare(), port),
@@ -90,4 +118,7 @@ _SERVE = {
 }
 
 if __name__ == "__main__":
-    _SERVE[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else None)
+    if sys.argv[1] in _PROXIES:
+        _PROXIES[sys.argv[1]](sys.argv[2], sys.argv[3:])
+    else:
+        _SERVE[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else None)
