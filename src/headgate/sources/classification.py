@@ -73,7 +73,9 @@ def classified(facts: Facts) -> Classified:
         _contradictions(scales, category, facts.hints)
     )
     inferred = scales.inferred(category)
-    return Classified(inferred, _danger(category, inferred, risks), bool(reasons), tuple(dict.fromkeys(reasons)))
+    is_additive = category is Category.CREATE and scales.is_named(category)
+    danger = _danger(category, inferred, risks, is_additive=is_additive)
+    return Classified(inferred, danger, bool(reasons), tuple(dict.fromkeys(reasons)))
 
 
 def _heard(facts: Facts) -> Iterator[Evidence | Risk | Doubt]:
@@ -94,6 +96,12 @@ class _Scales:
         """How much speaks for a category: each witness counts once, with the most that it says."""
         said = [one for one in self.evidence if one.category is category]
         return _together(_capped(one) if category is Category.READ else one.weight for one in _loudest(said))
+
+    def is_named(self, category: Category) -> bool:
+        """Whether the name itself says so, firmly enough to stand alone."""
+        return any(
+            one.witness is Witness.NAME and one.category is category and one.weight >= _SURE for one in self.evidence
+        )
 
     @property
     def against_reading(self) -> float:
@@ -183,11 +191,11 @@ def _contradictions(scales: _Scales, category: Category, hints: Hints) -> Iterat
         yield f"it may also be {' or '.join(rivals)}"
 
 
-def _danger(category: Category, inferred: Inferred, risks: Sequence[Risk]) -> Inferred:
+def _danger(category: Category, inferred: Inferred, risks: Sequence[Risk], *, is_additive: bool) -> Inferred:
     """The highest level that anything speaks for; what reads is safe, whatever its words say."""
     usual = usual_danger(category)
     lowest = DangerLevel(usual.value).rank
-    raising = [one for one in risks if one.level.rank > lowest and _counts(one, category)]
+    raising = [one for one in risks if one.level.rank > lowest and _counts(one, category, is_additive=is_additive)]
     if not raising:
         return replace(usual, confidence=inferred.confidence, provenance=inferred.provenance)
     level = max((one.level for one in raising), key=lambda one: one.rank)
@@ -201,11 +209,11 @@ def _danger(category: Category, inferred: Inferred, risks: Sequence[Risk]) -> In
     )
 
 
-def _counts(risk: Risk, category: Category) -> bool:
+def _counts(risk: Risk, category: Category, *, is_additive: bool) -> bool:
     """A name's pattern counts in every case, the rest only for what changes something.
 
-    That annotations do not deny it is too little to call the making of something new destructive.
+    That annotations leave it open is too little to call the making of something new destructive.
     """
     if category is Category.READ:
         return risk.witness is Witness.NAME and risk.level.rank > DangerLevel.DESTRUCTIVE.rank
-    return risk.declared or risk.witness is not Witness.ANNOTATION or category is not Category.CREATE
+    return risk.declared or risk.witness is not Witness.ANNOTATION or not is_additive
