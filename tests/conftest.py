@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 
 import pytest
+from _pytest.nodeid import NodeId
 from hypothesis import settings
 
 from tests.databases import SERVERS, Database, Server, mariadb_server, postgresql_server, sqlite_server
@@ -25,6 +26,15 @@ def pytest_configure(config: pytest.Config) -> None:
         patch.setenv(variable, folder.name)
     config.add_cleanup(patch.undo)
     config.add_cleanup(folder.cleanup)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep tests of one group on one process: xdist writes the group where this pytest no longer looks for it."""
+    for item in items:
+        grouped = getattr(item, "_nodeid", None)
+        if isinstance(grouped, str) and grouped.startswith(f"{item.nodeid}@"):
+            item._id = NodeId.parse(grouped)
 
 
 @pytest.fixture(scope="session")
