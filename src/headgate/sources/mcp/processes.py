@@ -16,6 +16,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from headgate.adapter.masking import scrubbed
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.words import clean
@@ -37,11 +38,12 @@ class LastWords:
     """What a server wrote to its standard error last, for the operator's log alone."""
 
     name: str
+    secrets: frozenset[str] = frozenset()
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=8))
 
     def hear(self, line: bytes) -> None:
         """One line."""
-        text = clean(line.decode("utf-8", "replace"), 300)
+        text = scrubbed(clean(line.decode("utf-8", "replace"), 300), self.secrets)
         if text:
             self.lines.append(text)
             _LOG.debug("%s: %s", self.name, text)

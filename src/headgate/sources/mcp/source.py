@@ -10,11 +10,13 @@ from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import Context
 from headgate.adapter.operations import Operation
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.protocol.errors import AqlError
 from headgate.sources.curation import Curation
 from headgate.sources.http.bounds import Bounds
 from headgate.sources.mcp.captures import Capture, Captures
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.mcp.results import data_of, failure_of
+from headgate.sources.mcp.secrets import secrets_of, without_secrets
 from headgate.sources.mcp.tools import operation_of
 from headgate.sources.mcp.upstream import Upstream
 from headgate.sources.naming import operation_names
@@ -47,6 +49,7 @@ class McpSource:
         self._captures = captures
         self._upstream = Upstream(spec, bounds or Bounds(), self._captured)
         self._news, self._heard = anyio.create_memory_object_stream[Adapter](1)
+        self._secrets = secrets_of(spec)
         self._is_open = False
 
     @property
@@ -108,9 +111,12 @@ class McpSource:
         return adapter
 
     async def _call(self, tool: str, arguments: Mapping[str, object], context: Context) -> object:
-        raw = await self._upstream.call(tool, arguments, context)
-        if raw.get("isError") is True:
-            raise failure_of(raw, self.name, tool)
+        try:
+            raw = await self._upstream.call(tool, arguments, context)
+            if raw.get("isError") is True:
+                raise failure_of(raw, self.name, tool)
+        except AqlError as error:
+            raise without_secrets(error, self._secrets) from None
         return data_of(raw)
 
 

@@ -22,6 +22,7 @@ from headgate.sources.mcp.captures import Capture
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.mcp.links import Link, opened_link
 from headgate.sources.mcp.processes import LastWords
+from headgate.sources.mcp.secrets import secrets_of
 
 __all__ = ["Upstream"]
 
@@ -46,7 +47,7 @@ class Upstream:
         self.spec = spec
         self._bounds = bounds
         self._on_capture = on_capture
-        self._words = LastWords(spec.name)
+        self._words = LastWords(spec.name, secrets_of(spec))
         self._link: Link | None = None
         self._up = asyncio.Event()
         self._outcome: asyncio.Future[Capture] | None = None
