@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-__all__ = ["is_openapi"]
+__all__ = ["SUFFIXES", "is_openapi"]
 
-_SUFFIXES: Final = (".json", ".yaml", ".yml")
+SUFFIXES: Final = (".json", ".yaml", ".yml")
 _HEAD_BYTES: Final = 65_536
 _SAID: Final = re.compile(r"""(?:^|[{,\s])["']?(?:openapi|swagger)["']?\s*:\s*["']?\d""", re.MULTILINE)
 _PATHS: Final = re.compile(r"(?:^|/)(?:openapi|swagger|api-docs)(?:$|[./_-])", re.IGNORECASE)
@@ -22,12 +22,12 @@ def is_openapi(source: str) -> bool:
     if separator:
         return scheme in ("http", "https") and _is_named_like_one(urlsplit(source).path)
     path = Path(source)
-    return path.suffix.lower() in _SUFFIXES and path.is_file() and _says_so(path)
+    return path.suffix.lower() in SUFFIXES and path.is_file() and _says_so(path)
 
 
 def _is_named_like_one(path: str) -> bool:
     """Whether the path of a URL ends like a document, or has the word in it: other URLs may be servers of any kind."""
-    return path.lower().endswith(_SUFFIXES) or _PATHS.search(path) is not None
+    return path.lower().endswith(SUFFIXES) or _PATHS.search(path) is not None
 
 
 def _says_so(path: Path) -> bool:

@@ -1,0 +1,111 @@
+"""What kind of operation a request is: its method says it, unless its name says something riskier."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from headgate.adapter.origins import Inferred, Provenance
+from headgate.protocol.categories import Category
+from headgate.protocol.danger import DEFAULT_LEVELS, DangerLevel
+from headgate.sources.classification import Classified, Facts, classified
+from headgate.sources.classifying.names import evidence_of_name, words_of
+from headgate.sources.classifying.values import RISK, Evidence
+
+__all__ = ["Request", "decided"]
+
+_BY_METHOD: Final[Mapping[str, Category]] = {
+    **dict.fromkeys(("GET", "HEAD", "OPTIONS"), Category.READ),
+    **dict.fromkeys(("PUT", "PATCH"), Category.UPDATE),
+    "DELETE": Category.DELETE,
+}
+_METHODS_SURE: Final = 0.9
+_CONTRADICTED: Final = 0.5
+_BY_PATH: Final = 0.6
+_LOUD: Final = 0.6
+"""How much the name must say to count against a method that changes nothing."""
+_SEARCHES: Final = frozenset({"search", "query", "lookup", "find", "filter", "count"})
+_READ_ENOUGH: Final = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is known of a request before it is decided."""
+
+    method: str
+    path: str
+    own_name: str
+    description: str = ""
+
+    @property
+    def last_words(self) -> frozenset[str]:
+        """The words of the last part of the path that is no parameter."""
+        fixed = [part for part in self.path.split("/") if part and not part.startswith("{")]
+        return frozenset(words_of(fixed[-1])) if fixed else frozenset()
+
+    @property
+    def names_one(self) -> bool:
+        """Whether the path ends with what tells one resource from others."""
+        return self.path.rstrip("/").endswith("}")
+
+
+def decided(request: Request, *, has_changes: bool) -> Classified:
+    """Category and danger of a request. ``has_changes`` says whether there is anything that an UPDATE would change."""
+    named = classified(Facts(name=request.own_name, description=request.description))
+    found = _by_method(request, named) if request.method in _BY_METHOD else _posted(request, named)
+    if found.kind is Category.UPDATE and not has_changes:
+        inner = Inferred(
+            Category.EXECUTE.value,
+            found.category.confidence,
+            Provenance.NORMALIZED,
+            (*found.category.evidence, "it takes nothing to change"),
+        )
+        found = replace(found, category=inner)
+    return _with_danger(found, named)
+
+
+def _by_method(request: Request, named: Classified) -> Classified:
+    category = _BY_METHOD[request.method]
+    evidence = (f"method: {request.method}",)
+    riskier = [one for one in _loud(request.own_name) if one.category and RISK[one.category] > RISK[category]]
+    if riskier and (category is Category.READ or any(one.category is Category.DELETE for one in riskier)):
+        worst = max(riskier, key=lambda one: RISK[one.category or category])
+        words = (*evidence, worst.sentence)
+        inferred = Inferred(str(worst.category), _CONTRADICTED, Provenance.HEURISTIC, words)
+        reason = f"the method {request.method} says {category}, the name says {worst.category}"
+        return Classified(inferred, named.danger, True, (reason,))
+    return Classified(Inferred(category.value, _METHODS_SURE, Provenance.NORMALIZED, evidence), named.danger)
+
+
+def _loud(name: str) -> Iterator[Evidence]:
+    """What the acting verb of a name says, if it says it clearly, and no reading verb stands before it."""
+    found = [one for one in evidence_of_name(name) if isinstance(one, Evidence)]
+    if any(one.category is Category.READ and one.weight >= _LOUD for one in found):
+        return
+    yield from (one for one in found if one.weight >= _LOUD)
+
+
+def _posted(request: Request, named: Classified) -> Classified:
+    """A POST may be anything; READ only where name and path both say that it is a search."""
+    told = named.category
+    if named.kind is Category.READ:
+        is_search = bool(_SEARCHES & request.last_words) and told.confidence >= _READ_ENOUGH
+        kind = Category.READ if is_search else Category.EXECUTE
+        words = (*told.evidence, f"path: {'it ends like a search' if is_search else 'a POST may change something'}")
+        return replace(
+            named,
+            category=Inferred(kind.value, told.confidence if is_search else _CONTRADICTED, told.provenance, words),
+            needs_review=True,
+        )
+    if told.confidence < _BY_PATH or not told.evidence:
+        kind = Category.EXECUTE if request.names_one or named.kind is Category.EXECUTE else Category.CREATE
+        words = ("method: POST", "path: it ends with one resource" if request.names_one else "path: a collection")
+        return replace(named, category=Inferred(kind.value, _BY_PATH, Provenance.HEURISTIC, words))
+    return replace(named, category=replace(told, evidence=("method: POST", *told.evidence)))
+
+
+def _with_danger(found: Classified, named: Classified) -> Classified:
+    """The danger of the category, or the name's where that is graver."""
+    usual = DEFAULT_LEVELS[found.kind]
+    is_graver = found.kind is not Category.READ and DangerLevel(named.danger.value).rank > usual.rank
+    usually = Inferred(usual.value, found.category.confidence, Provenance.NORMALIZED, (f"category: {found.kind}",))
+    return replace(found, danger=named.danger if is_graver else usually)
