@@ -13,18 +13,15 @@ from headgate.sources.http.origins import Origin, host_name, origin_of
 __all__ = ["Reach", "home_of"]
 
 
-def home_of(url: str) -> Origin:
+def home_of(url: str, what: str = "base URL") -> Origin:
     """The origin that a source is pointed to; an AdapterError if requests cannot go there whatever is allowed."""
     try:
         origin = origin_of(url)
     except AqlError as error:
-        raise AdapterError(
-            f"The base URL of the source is not valid{error.error.message.partition('not valid')[2]}"
-        ) from None
+        why = error.error.message.partition(": ")[2]
+        raise AdapterError(f"The {what} of the source is not valid: {why}") from None
     if origin.scheme == "http" and not origin.is_local:
-        raise AdapterError(
-            f"The base URL of the source must begin with 'https://'; '{origin}' does not, and is not localhost"
-        )
+        raise AdapterError(f"The {what} of the source must begin with 'https://': '{origin}' is not localhost")
     return origin
 
 

@@ -38,6 +38,6 @@ def retry_after(headers: httpx2.Headers, now: Callable[[], datetime] = lambda: d
         return float(text)
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError, IndexError):
         return None
     return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now()).total_seconds())

@@ -49,8 +49,9 @@ class Sender:
         self._environment = environment
         self._home = home_of(base_url)
         oauth = [one for one in credentials if isinstance(one, ClientCredentials)]
-        homes = {self._home, *(home_of(one.token_url) for one in oauth)} if self._home.is_local else set()
-        self._transport = GuardedTransport(Reach(bounds, frozenset(homes)), resolver)
+        homes = {self._home, *(home_of(one.token_url, "token URL") for one in oauth)}
+        reach = Reach(bounds, frozenset(homes if self._home.is_local else ()))
+        self._transport = GuardedTransport(reach, resolver)
         self._credentials = [one for one in credentials if not isinstance(one, ClientCredentials)]
         self._tokens = [Tokens(one, self._send_as_it_is, environment) for one in oauth]
 

@@ -108,8 +108,10 @@ def _data(answer: Answer) -> Mapping[str, object]:
 
 def _lifetime(value: object) -> float:
     """The seconds that a token is good for; some servers write the number as text."""
+    if isinstance(value, bool):
+        return _UNSAID_SECONDS
     try:
-        seconds = float(value) if isinstance(value, int | float | str) else _UNSAID_SECONDS
+        seconds = float(value) if isinstance(value, int | float | str) else -1.0
     except ValueError:
         return _UNSAID_SECONDS
     return min(seconds, _LONGEST_SECONDS) if seconds >= 0 else _UNSAID_SECONDS
