@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.upstreams.homes import GIT_IDENTITY
+
 __all__ = ["FOLDER", "SERVERS", "Place", "Server", "filled", "versions"]
 
 FOLDER = Path(__file__).parent
@@ -17,15 +19,16 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a trial is held: its folder, the address of its pages, and the browser there is."""
+    """Where a trial is held: its folder, the address of its pages, the port of its store and the browser there is."""
 
     home: Path
     web: str
-    chromium: str
+    redis: int = 9
+    chromium: str = "chromium"
 
     def names(self) -> dict[str, str]:
         """What the words in braces stand for."""
-        return {"{home}": str(self.home), "{web}": self.web, "{chromium}": self.chromium}
+        return {"{home}": str(self.home), "{web}": self.web, "{redis}": str(self.redis), "{chromium}": self.chromium}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +54,31 @@ class Server:
         return "{chromium}" in self.arguments
 
     @property
+    def stores(self) -> bool:
+        """Whether it needs a store."""
+        return any("{redis}" in word for word in self.arguments)
+
+    @property
     def path(self) -> Path:
         """The program, once installed."""
         folder = "node_modules/.bin" if self.origin == "js" else ".venv/bin"
         return FOLDER / self.origin / folder / self.program
 
     def command(self, place: Place) -> list[str]:
-        """The words that start it."""
-        return [str(self.path), *filled(list(self.arguments), place)]
-
-    def variables(self, place: Place) -> dict[str, str]:
-        """Its environment: a small one, the same however it is started."""
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
+        """The words that start it, in an environment of its own that is the same whoever starts it."""
         own: dict[str, str] = filled(dict(self.environment), place)
-        return {**kept, "HOME": str(place.home), "TZ": "UTC", "NO_COLOR": "1", **own}
+        variables = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(place.home),
+            "TMPDIR": str(place.home / "out"),
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "NO_COLOR": "1",
+            **GIT_IDENTITY,
+            **own,
+        }
+        words = [f"{name}={value}" for name, value in variables.items()]
+        return ["env", "-i", *words, str(self.path), *filled(list(self.arguments), place)]
 
 
 def filled(value: Any, place: Place) -> Any:
