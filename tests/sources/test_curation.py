@@ -144,6 +144,14 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert len(str(refused.value).splitlines()) == 3
 
 
+def test_what_is_not_confirmed_counts_for_nothing_yet() -> None:
+    content = {"operations": {"x": {"category": "read", "hide": True, "confirmed": False}}}
+    curation = Curation.of(content, "here")
+    assert curation.choice("x", "x") is None
+    assert curation.picks("x", "x")
+    assert curation.entry("y", "x") == Choice(category=Category.READ, hide=True, confirmed=False)
+
+
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     with pytest.raises(AdapterError, match="there is no such file"):
         read_curation(tmp_path / "none.toml")

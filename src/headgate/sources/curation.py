@@ -33,13 +33,13 @@ from headgate.safety.policy.tables import (
 from headgate.sources.naming import HELD_OPERATIONS
 from headgate.sources.words import first_sentence
 
-__all__ = ["CHOSEN", "Choice", "Curation", "curated", "read_curation"]
+__all__ = ["CHOSEN", "Choice", "Curation", "curated", "origin_of", "read_curation"]
 
 CHOSEN: Final = "chosen by the operator"
 """What speaks for a value that an operator has said."""
 
 _KEYS: Final = ("include", "exclude", "operations")
-_CHOICE_KEYS: Final = ("name", "category", "danger", "description", "group", "hide")
+_CHOICE_KEYS: Final = ("name", "category", "danger", "description", "group", "hide", "confirmed")
 _DANGER_KEYS: Final = ("level", "reasons", "confirmation_message", "cooldown_seconds", "requires_reauth")
 _LONGEST_NAME: Final = 64
 _LONGEST_GROUP: Final = 64
@@ -57,6 +57,8 @@ class Choice:
     description: str | None = None
     group: str | None = None
     hide: bool = False
+    confirmed: bool = True
+    """Whether somebody stands by it; what is only proposed counts for nothing yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,11 @@ class Curation:
 
     def choice(self, name: str, own_name: str) -> Choice | None:
         """What is said of one operation, if anything is."""
+        found = self.entry(name, own_name)
+        return found if found is not None and found.confirmed else None
+
+    def entry(self, name: str, own_name: str) -> Choice | None:
+        """The same, and also what is not confirmed yet."""
         return self.operations.get(name) or self.operations.get(own_name)
 
     def unused(self, known_names: Collection[str]) -> list[str]:
@@ -162,6 +169,7 @@ def _choice(content: object, place: Place) -> Choice:
         description=table.take("description", text, None),
         group=table.take("group", _group, None),
         hide=table.take("hide", flag, False),
+        confirmed=table.take("confirmed", flag, True),
     )
 
 
@@ -229,7 +237,7 @@ def curated(operation: Operation, choice: Choice) -> Operation:
 
 def _origin(operation: Operation, choice: Choice) -> Origin:
     """Where it comes from, with what the operator has said of it in place of what was told."""
-    known = operation.origin or _declared(operation)
+    known = origin_of(operation)
     is_applied = choice.category is operation.category
     return replace(
         known,
@@ -243,8 +251,10 @@ def _override(value: str) -> Inferred:
     return Inferred(value, 1.0, Provenance.OVERRIDE, (CHOSEN,))
 
 
-def _declared(operation: Operation) -> Origin:
-    """What an author's own operation is where it comes from."""
+def origin_of(operation: Operation) -> Origin:
+    """Where an operation comes from; an author's own is what its author says."""
+    if operation.origin is not None:
+        return operation.origin
     told = classify(operation)
     declared = Provenance.DIRECT if operation.danger else Provenance.NORMALIZED
     return Origin(
