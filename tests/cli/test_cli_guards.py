@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.commands import Shell
 from tests.cli.dialogues import dialogue
+from tests.server.processes import LIBRARY, serve_http
 
 STORE = '''
 from headgate import Adapter
@@ -208,7 +209,7 @@ def test_a_configuration_may_name_a_policy_file_beside_it(shell: Shell, shop: Pa
         ('sorce = "x.db"\n', "Did you mean 'source'"),
         ('state = "memory:"\n', "names no source"),
         ("source = 5\n", "'source'"),
-        ("source = \n", "not TOML"),
+        ("source = \n", "no TOML"),
         ('source = "{source}"\n[policy]\nrules = []\n', "rules"),
         ('source = "{source}"\n[policy]\n', "rules nothing"),
         ('source = "{source}"\npolicy = false\n', "not 'False'"),
@@ -258,10 +259,12 @@ def test_each_mistake_has_a_line_of_its_own(shell: Shell, shop: Path) -> None:
 
 
 def test_what_guards_a_server_cannot_be_chosen_by_who_calls_it(shell: Shell) -> None:
-    for words in (("--trust", "certified"), ("--state", "x.db"), ("--policy", "x.toml"), ("--safety-loop", "logging")):
-        done = shell("call", "list_users", "-s", "http://127.0.0.1:1/mcp", *words)
-        assert done.code == 2
-        assert "a server has its own" in done.err
+    options = (("--trust", "certified"), ("--state", "x.db"), ("--policy", "x.toml"), ("--safety-loop", "logging"))
+    with serve_http(LIBRARY) as serving:
+        for words in options:
+            done = shell("call", "list_users", "-s", serving.url, *words)
+            assert done.code == 2
+            assert "a server has its own" in done.err
 
 
 def test_what_the_environment_says_of_guards_is_not_said_to_servers(shell: Shell) -> None:

@@ -81,7 +81,7 @@ UNKNOWN = {
     "flag": (("call", "list_books", "--jsno"), "Unknown option: --jsno. Did you mean --json?"),
     "nothing": (("call",), 'Command "call" parameter OPERATION requires an argument.'),
     "a word too many": (("ops", "get_book", "more"), "There is nothing that takes 'more'; see --help."),
-    "two sources": (("serve", "a:b", "c:d"), "One source at a time, not 2: combine them in one adapter"),
+    "two configurations": (("serve", "a.toml", "b.toml"), "One configuration at a time, not 2: 'a.toml' and 'b.toml'"),
     "reload": (("serve", "--reload"), "--reload needs a source that is a Python module or file"),
     "address": (("serve", "--http", "8765x"), "'8765x' is not HOST:PORT, such as 127.0.0.1:8765"),
     "tokens": (("serve", "--tokens", "tokens.toml"), "--tokens and --oauth-issuer guard HTTP alone: add --http"),

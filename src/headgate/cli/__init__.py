@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shlex
 import sys
 
 from cyclopts import App, CycloptsError, UnusedCliTokensError
@@ -21,6 +22,8 @@ app = App(
 app.command("headgate.cli.serve:serve", name="serve", help="Serve an adapter over stdio, or over HTTP with --http.")
 app.command("headgate.cli.call:call", name="call", help="Call one operation of an adapter or a running server.")
 app.command("headgate.cli.ops:ops", name="ops", help="Show what an adapter or a running server offers.")
+app.command("headgate.cli.review:review", name="review", help="Show what operations are taken for, and why.")
+app.command("headgate.cli.export:export", name="export", help="Write what a source offers in a form for others.")
 app.command("headgate.cli.index:index", name="index", help="Make a text index for a collection of a database.")
 app.command("headgate.cli.audit:audit", name="audit", help="Show the audit, verify it, or move old rows to a file.")
 app.command("headgate.cli.approvals:approvals", name="approvals", help="See what waits for a person, and decide.")
@@ -41,10 +44,11 @@ app.register_install_completion_command(help="Install completion for this shell 
 def main() -> None:
     """Run a command; whatever is wrong with its words is said in one line."""
     _prepare_streams()
-    _explain_in_full(sys.argv[1:])
+    words = _with_command(sys.argv[1:])
+    _explain_in_full(words)
     try:
         code = app(
-            sys.argv[1:],
+            words,
             exit_on_error=False,
             print_error=False,
             result_action="return_int_as_exit_code_else_zero",
@@ -57,6 +61,22 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
     sys.exit(code)
+
+
+def _with_command(words: list[str]) -> list[str]:
+    """What stands after ``--`` as one source: the command of an MCP server."""
+    if "--" not in words or words[0] not in _TAKES_COMMAND:
+        return words
+    place = words.index("--")
+    if not words[place + 1 :]:
+        return words[:place]
+    source = f"stdio:{shlex.join(words[place + 1 :])}"
+    return [*words[:place], *([source] if words[0] in _TAKES_SOURCES else ["--source", source])]
+
+
+_TAKES_SOURCES = frozenset({"serve", "review", "export"})
+"""Commands whose sources stand by themselves."""
+_TAKES_COMMAND = _TAKES_SOURCES | {"ops", "call", "policy", "worker"}
 
 
 def _explain_in_full(words: list[str]) -> None:

@@ -2,28 +2,30 @@
 
 import logging
 import os
-import time
-import tomllib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 from cyclopts import Parameter
 
-from headgate.adapter.adapter import Adapter
 from headgate.cli.options import option
-from headgate.protocol.suggestions import did_you_mean, nearest
-from headgate.safety.trusting import effective_trust
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError, Settings
+from headgate.sources.gate.configuration import Configuration, ConfigurationError, read_configuration
+from headgate.sources.gate.planning import Choices, distinct, specs_of
+from headgate.sources.gate.recognizing import is_plain, is_server_list
+from headgate.sources.gate.specs import GatePlan
 from headgate.store.interface import Store, StoreError
 from headgate.store.opening import default_state_url
 
-__all__ = ["Configured", "Guarding", "configured", "opened"]
+__all__ = ["Configured", "Guarding", "Trusted", "configured", "opened"]
 
 _LOG: Final = logging.getLogger("headgate")
-_KEYS: Final = ("source", "state", "policy")
+
+Trusted: TypeAlias = Callable[[Settings, Store], Awaitable[Settings]]
+"""Tells how far what is served is trusted, by what is on record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +33,12 @@ class Configured:
     """What is served, and what a ``headgate.toml`` says beside it."""
 
     source: str | None
+    """The one that is served by itself; None for the demo, or if there is a plan."""
     state: str | None = None
     policy: object = None
     """A table or a file; whatever else somebody has written there is refused with the rest of the settings."""
+    plan: GatePlan | None = None
+    """What is served together."""
 
 
 @Parameter(name="*")
@@ -80,56 +85,46 @@ class Guarding:
         return any(value and str(value) != os.environ.get(name) for name, value in said.items())
 
 
-def configured(source: str | None) -> Configured:
-    """What a source names: itself, or if it is a ``.toml`` file, what that says. Paths in it start from its folder."""
-    if source is None or not source.endswith(".toml"):
-        return Configured(source)
-    path = Path(source)
-    content = _content(path)
-    for key in content:
-        if key not in _KEYS:
-            raise SettingError(
-                f"'{path}' has a key '{key}' that means nothing here; known are {', '.join(_KEYS)}"
-                f"{did_you_mean(nearest(key, _KEYS, 1))}"
-            )
-    for key in ("source", "state"):
-        if not isinstance(content.get(key, ""), str):
-            raise SettingError(f"'{key}' in '{path}' must be a text")
-    if "source" not in content:
-        raise SettingError(f"'{path}' names no source: add source = \"shop.db\", or whatever is to be served")
-    policy = content.get("policy")
-    if isinstance(policy, str) and policy:
-        policy = path.parent / policy
-    return Configured(_beside(path, content["source"]), _beside(path, content.get("state")), policy)
+def configured(*sources: str | None, choices: Choices | None = None) -> Configured:
+    """What sources name: themselves, or if one is a ``.toml`` file, what that says. Paths in it start from its folder.
 
-
-def _content(path: Path) -> dict[str, Any]:
+    A module or a database that is alone is served by itself.
+    """
+    chosen = choices or Choices()
+    given = [source for source in sources if source is not None]
+    files = [source for source in given if source.endswith(".toml")]
+    if len(files) > 1:
+        raise SettingError(f"One configuration at a time, not {len(files)}: '{files[0]}' and '{files[1]}'")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
-        raise SettingError(f"The file '{path}' cannot be read.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingError(f"The file '{path}' is not TOML: {error}") from None
+        said = read_configuration(Path(files[0])) if files else Configuration()
+        words = [*(source for source in given if source not in files), *filter(None, [said.source])]
+        return (
+            Configured(None, said.state, said.policy, None)
+            if not (words or said.sources)
+            else _meant(said, words, chosen)
+        )
+    except (ConfigurationError, AdapterError) as error:
+        raise SettingError(str(error)) from None
 
 
-def _beside(path: Path, named: str | None) -> str | None:
-    """A path in a file starts from that file's folder; a URL or a module stays as it is."""
-    if not named or "://" in named or named.startswith("memory:"):
-        return named
-    file, colon, name = named.partition(".py:")
-    is_module = ":" in named and not colon
-    return named if is_module else f"{path.parent / file}{colon}{name}"
+def _meant(said: Configuration, words: Sequence[str], choices: Choices) -> Configured:
+    is_alone = not said.sources and choices.curation is None and all(map(is_plain, words))
+    if is_alone and len(words) <= 1:
+        return Configured(next(iter(words), None), said.state, said.policy)
+    specs = distinct((*specs_of(words, choices), *said.sources))
+    name = specs[0].name if len(specs) == 1 else said.name
+    lists = tuple(Path(word) for word in words if is_server_list(word))
+    plan = GatePlan(name=name, sources=specs, files=(*said.files, *lists))
+    return Configured(None, said.state, said.policy, plan)
 
 
 @asynccontextmanager
-async def opened(settings: Settings, adapter: Adapter) -> AsyncIterator[tuple[Settings, Store]]:
+async def opened(settings: Settings, trusted: Trusted) -> AsyncIterator[tuple[Settings, Store]]:
     """The settings with the trust that counts, and the store, open for as long as it is needed."""
     store = settings.store()
     try:
         await store.open()
-        asked = settings.trust or settings.policy.trust
-        trust = await effective_trust(store, adapter.name, asked, adapter.trust, time.time())
-        yield replace(settings, trust=trust), store
+        yield await trusted(settings, store), store
     except StoreError as error:
         raise SettingError(str(error)) from None
     finally:

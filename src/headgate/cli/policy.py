@@ -2,8 +2,8 @@
 
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, redirect_stdout
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -16,10 +16,10 @@ from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.adapter.schemas import type_name
 from headgate.cli.call import pairs, params_of
 from headgate.cli.exits import OK, USAGE
-from headgate.cli.guards import configured
+from headgate.cli.guards import Configured, configured
 from headgate.cli.options import AsJson
 from headgate.cli.output import complain, guarded, print_json, print_line, told
-from headgate.cli.targets import DatabaseChoices, Source, load
+from headgate.cli.targets import DatabaseChoices, Source, opened_source
 from headgate.cli.verdicts import Result, Tried, show_call, show_cases, warn
 from headgate.engine.gating import converted
 from headgate.engine.refusals import unknown_operation
@@ -195,13 +195,16 @@ class _Bench:
     """Those of the adapter, and what else a policy rules."""
     trust: Trust
     warnings: list[str]
+    trusts: Mapping[str, Trust]
+    """Of each source, where there are several."""
 
     def judge(self, operation: Operation, params: Mapping[str, object], caller: Caller, rows: int | None) -> Tried:
         """What the policy decides of a call."""
-        facts = Facts(operation, self.adapter.name, caller, params, rows, self._read(operation, params))
-        standing = Standing.of(self.policy, facts, self.trust)
+        source, trust = operation.source or self.adapter.name, self.trusts.get(operation.source, self.trust)
+        facts = Facts(operation, source, caller, params, rows, self._read(operation, params))
+        standing = Standing.of(self.policy, facts, trust)
         is_dry = not operation.category.read_only and params.get(DRY_RUN) is True
-        return Tried(operation, standing.classified.origin, self.trust, judge(standing, facts), is_dry)
+        return Tried(operation, standing.classified.origin, trust, judge(standing, facts), is_dry)
 
     @staticmethod
     def _read(operation: Operation, params: Mapping[str, object]) -> Mapping[str, object]:
@@ -223,18 +226,30 @@ async def _bench(
     path: Path | None, source: str | None, trust: str | None, choices: DatabaseChoices
 ) -> AsyncIterator[_Bench]:
     config, asked = configured(source), _trust(trust)
-    chosen = _policy(config.policy if path is None or path == Path() else path, source)
-    if config.source and config.source.startswith(("http://", "https://")):
+    if source and source.startswith(("http://", "https://")):
         raise SettingError("a policy is tried with an adapter, not with a running server: name the server's source")
-    with redirect_stdout(sys.stderr):  # what a module prints is not the answer
-        adapter = load(config.source, choices)
-    try:
+    chosen = _with_parts(_policy(config.policy if path is None or path == Path() else path, source), config)
+    async with AsyncExitStack() as stack:
+        with redirect_stdout(sys.stderr):  # what a module prints is not the answer
+            adapter = (await stack.enter_async_context(opened_source(config, choices))).adapter
         level = asked or chosen.trust or adapter.trust or DEFAULT_TRUST
         operations = _ruled(chosen, adapter)
         warnings = check_policy(chosen, adapter.name, operations, trust=level)
-        yield _Bench(chosen, adapter, operations, level, warnings)
-    finally:
-        await adapter.close()
+        yield _Bench(chosen, adapter, operations, level, warnings, _trusts(config, adapter, asked, chosen))
+
+
+def _trusts(config: Configured, adapter: Adapter, asked: Trust | None, policy: Policy) -> Mapping[str, Trust]:
+    specs = {spec.name: spec for spec in config.plan.sources} if config.plan else {}
+    return {
+        part.name: asked or specs[part.name].trust or policy.trust or part.trust or DEFAULT_TRUST
+        for part in adapter.parts()
+    }
+
+
+def _with_parts(policy: Policy, config: Configured) -> Policy:
+    """The policy with what is ruled of single sources."""
+    specs = config.plan.sources if config.plan else ()
+    return replace(policy, parts=tuple((spec.name, spec.policy) for spec in specs if spec.policy is not None))
 
 
 def _ruled(policy: Policy, adapter: Adapter) -> Mapping[str, Operation]:

@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
@@ -13,12 +13,14 @@ import anyio
 from headgate.adapter.adapter import Adapter
 from headgate.cli.entrances import Entrance, Serving
 from headgate.cli.exits import OK, leave_behind
+from headgate.cli.gates import Offered
 from headgate.cli.guards import opened
 from headgate.cli.options import option
 from headgate.cli.output import log_to_stderr
 from headgate.cli.persons import Persons
 from headgate.cli.requests_log import RequestsLog
 from headgate.console.metrics import Metrics
+from headgate.safety.policy.rules import Policy
 from headgate.server.addresses import Address, listen
 from headgate.server.binding import McpServer
 from headgate.server.costs import saving_of
@@ -27,6 +29,7 @@ from headgate.server.http import PATH, Access, http_app, run_http
 from headgate.server.reload import watch
 from headgate.server.settings import Settings
 from headgate.server.stdio import private_pipes, run_stdio
+from headgate.sources.gate.specs import GatePlan
 
 __all__ = ["Http", "LogLevel", "Running", "Watched"]
 
@@ -54,10 +57,11 @@ class Running:
 
     async def run(
         self,
-        load: Callable[[], Adapter],
+        offer: Callable[[], AbstractAsyncContextManager[Offered]],
         settings_of: Callable[..., Settings],
         *,
         watching: Callable[[], Watched] | None = None,
+        again: Callable[[], tuple[GatePlan, Policy]] | None = None,
         is_demo: bool = False,
     ) -> int:
         """Serve until a signal or the end of input; requests in work are finished first."""
@@ -68,9 +72,13 @@ class Running:
         settings = settings_of(**self.serving.chosen(), listeners=tuple(filter(None, (log, metrics))))
         access = self.entrance.access(over_http=address is not None)
         with nullcontext() if address else private_pipes() as pipes:
-            adapter = load()
-            async with self._served(settings, adapter, metrics) as server, anyio.create_task_group() as tasks:
+            async with (
+                offer() as offered,
+                self._served(settings, offered, metrics) as server,
+                anyio.create_task_group() as tasks,
+            ):
                 tasks.start_soon(keep_house, server)
+                tasks.start_soon(offered.follow, server, again)
                 if watching:
                     tasks.start_soon(watch, server, *watching())
                 if address:
@@ -78,14 +86,13 @@ class Running:
                 elif pipes:
                     await run_stdio(server, pipes, _GRACE_SECONDS)
                 tasks.cancel_scope.cancel()
-            await adapter.close()
             leave_behind(server.left_behind)
         return OK
 
     @asynccontextmanager
-    async def _served(self, settings: Settings, adapter: Adapter, metrics: Metrics | None) -> AsyncIterator[McpServer]:
+    async def _served(self, settings: Settings, offered: Offered, metrics: Metrics | None) -> AsyncIterator[McpServer]:
         """The server on its store, and persons within reach of it, for as long as it is needed."""
-        async with opened(settings, adapter) as (trusted, store):
+        async with opened(settings, offered.trusted) as (trusted, store):
             announcer = self.persons.announcer(store, trusted)
             with self.persons.console_opened() as console:
                 reaching = replace(
@@ -93,7 +100,7 @@ class Running:
                     announce=announcer.announce if announcer else None,
                     console_url=console.place.url if console else None,
                 )
-                server = McpServer(adapter, reaching, store)
+                server = McpServer(offered.adapter, reaching, store)
                 if metrics:
                     metrics.saving = saving_of(server)
                 async with AsyncExitStack() as stack:

@@ -9,6 +9,7 @@ from headgate._version import __version__
 from headgate.adapter.adapter import Adapter
 from headgate.cli.entrances import Entrance, Serving
 from headgate.cli.exits import OK
+from headgate.cli.gates import offered_alone
 from headgate.cli.guards import Configured, Guarding
 from headgate.cli.output import guarded, print_line
 from headgate.cli.persons import Persons
@@ -49,7 +50,7 @@ def safety(
             print_line(_instructions(settings_of(**serving.chosen())))
             return OK
         running = Running(log_level=log_level, http=http, serving=serving, entrance=entrance, persons=persons)
-        return await running.run(_nothing_else, settings_of)
+        return await running.run(lambda: offered_alone(_nothing_else), settings_of)
 
     return guarded(work)
 

@@ -1,5 +1,6 @@
 """``headgate serve``: an MCP-AQL server in one command."""
 
+import os
 import sys
 from functools import partial
 from typing import Annotated
@@ -8,14 +9,18 @@ from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
 from headgate.cli.entrances import Entrance, Serving
+from headgate.cli.gates import SourceChoices, offered, offered_alone
 from headgate.cli.guards import Guarding, configured
 from headgate.cli.options import option
 from headgate.cli.output import guarded
 from headgate.cli.persons import Persons
 from headgate.cli.running import Http, LogLevel, Running, Watched
 from headgate.cli.targets import DatabaseChoices, load
+from headgate.safety.policy.rules import Policy
 from headgate.server.settings import SettingError
 from headgate.sources.databases import is_database
+from headgate.sources.gate.planning import Choices
+from headgate.sources.gate.specs import GatePlan
 from headgate.sources.modules import forget_modules, load_adapter, module_file
 
 __all__ = ["serve"]
@@ -25,7 +30,9 @@ def serve(
     *sources: Annotated[
         str,
         Parameter(
-            help="A database's URL or SQLite file, module:adapter or file.py:adapter. Without one: the built-in demo."
+            help="A database's URL or SQLite file, module:adapter, the URL of an MCP server or its command after --, a "
+            "list of MCP servers, an OpenAPI document, an adapter file or a headgate.toml; several are served "
+            "together. Without one: the built-in demo."
         ),
     ],
     http: Http = None,
@@ -36,6 +43,7 @@ def serve(
     guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
     persons: Persons = Persons(),  # noqa: B008  (frozen)
     database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
+    choices: SourceChoices = SourceChoices(),  # noqa: B008  (frozen)
 ) -> int:
     """Serve an adapter over stdio, or over HTTP with --http.
 
@@ -43,26 +51,33 @@ def serve(
     """
 
     async def work() -> int:
-        source = _one_source(sources)
-        config = configured(source)
         running = Running(log_level=log_level, http=http, serving=serving, entrance=entrance, persons=persons)
+        chosen = choices.choices(database.spec(), os.environ, reload=reload)
+        config = configured(*sources, choices=chosen)
+        guard = partial(guarding.settings, config)
+        if config.plan is not None:
+            database.check([spec.kind for spec in config.plan.sources])
+            offer = partial(offered, config.plan, choices.start_timeout)
+            return await running.run(offer, guard, again=partial(_read_again, sources, chosen, guarding))
         sys.dont_write_bytecode |= reload  # bytecode is told apart only by size and whole seconds
         if reload and (config.source is None or is_database(config.source)):
             raise SettingError("--reload needs a source that is a Python module or file")
         return await running.run(
-            lambda: load(config.source, database),
-            lambda **more: guarding.settings(config, **more),
+            lambda: offered_alone(lambda: load(config.source, database)),
+            guard,
             watching=partial(_reloading, config.source) if reload else None,
-            is_demo=source is None,
+            is_demo=not sources,
         )
 
     return guarded(work)
 
 
-def _one_source(sources: tuple[str, ...]) -> str | None:
-    if len(sources) > 1:
-        raise SettingError(f"One source at a time, not {len(sources)}: combine them in one adapter")
-    return sources[0] if sources else None
+def _read_again(sources: tuple[str, ...], choices: Choices, guarding: Guarding) -> tuple[GatePlan, Policy]:
+    """What the files say now, after one of them has changed."""
+    config = configured(*sources, choices=choices)
+    if config.plan is None:
+        raise SettingError("what is left is one source alone: start anew to serve it by itself")
+    return config.plan, guarding.settings(config).policy
 
 
 def _reloading(source: str | None) -> Watched:

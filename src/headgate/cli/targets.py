@@ -3,36 +3,41 @@
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, redirect_stdout
+from collections.abc import AsyncIterator, Container
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
-from headgate.cli.guards import Guarding, configured, opened
-from headgate.client.targets import Target, connect, local
+from headgate.cli.gates import Offered, offered, offered_alone
+from headgate.cli.guards import Configured, Guarding, configured, opened
+from headgate.client.targets import NotAqlError, Target, connect, local
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError
-from headgate.sources.bookshop import bookshop_file
-from headgate.sources.bookshop.stocktaking import add_stocktaking
 from headgate.sources.databases import is_database
+from headgate.sources.gate.opening import database_adapter, demo_adapter
+from headgate.sources.gate.planning import Choices
+from headgate.sources.gate.recognizing import kind_of_source
+from headgate.sources.gate.specs import DatabaseSpec, SourceKind
 from headgate.sources.modules import load_adapter
 
 if TYPE_CHECKING:
     from headgate.sources.sql.settings import SqlSettings
 
-__all__ = ["DatabaseChoices", "Source", "Tables", "load", "open_target", "settings_of"]
+__all__ = ["DatabaseChoices", "Source", "Tables", "load", "open_target", "opened_source", "settings_of"]
+
+_GUARDED_THERE: Final = "--policy, --trust and --state are for what is called here: a server has its own"
 
 Source: TypeAlias = Annotated[
     str | None,
     Parameter(
         name=["--source", "-s"],
         env_var="HEADGATE_SOURCE",
-        help="A database's URL or SQLite file, module:adapter, file.py:adapter, or the http(s) URL of a running "
-        "server. Without one: the demo.",
+        help="A database's URL or SQLite file, module:adapter, the http(s) URL of a running server, a list of MCP "
+        "servers, an OpenAPI document, an adapter file, a headgate.toml, or a command after --. Without one: the demo.",
     ),
 ]
 
@@ -81,16 +86,19 @@ class DatabaseChoices:
         ),
     ] = None
 
-    def adapter(self, source: str, name: str | None = None) -> Adapter:
-        """The adapter of a database."""
-        from headgate.sources.sql.database import DatabaseOptions  # noqa: PLC0415  (a third of a second of imports)
-        from headgate.sources.sql.source import sql_adapter  # noqa: PLC0415
-
-        timeout = 30.0 if self.statement_timeout is None else self.statement_timeout
-        if timeout <= 0:
+    def spec(self) -> DatabaseSpec:
+        """The same as values; what is wrong with them is a mistake in how the command is used."""
+        timeout = self.statement_timeout
+        if timeout is not None and timeout <= 0:
             raise SettingError(f"--statement-timeout must be more than 0 seconds, not {timeout:g}")
-        options = DatabaseOptions(read_only=self.read_only, statement_timeout=timeout)
-        return sql_adapter(source, options, settings_of(self.tables), name=name)
+        tables = self.tables if self.tables != Path() else None
+        return DatabaseSpec(read_only=self.read_only, tables=tables, statement_timeout=timeout)
+
+    def check(self, kinds: Container[SourceKind]) -> None:
+        """Refuse what makes no sense for sources of these kinds, and a file with mistakes."""
+        if SourceKind.DATABASE not in kinds:
+            self.refuse_elsewhere()
+        settings_of(self.tables)
 
     def refuse_elsewhere(self) -> None:
         """Say that an option only makes sense for a database, where it would be ignored otherwise."""
@@ -100,19 +108,22 @@ class DatabaseChoices:
 
 def load(source: str | None, choices: DatabaseChoices = DatabaseChoices()) -> Adapter:  # noqa: B008  (frozen)
     """The adapter of a source in this process; the demo if there is none."""
-    if source is None:
-        return _demo(choices)
-    if is_database(source):
-        return choices.adapter(source)
+    if source is None or is_database(source):
+        choices.check([SourceKind.DATABASE])
+        return database_adapter(source, choices.spec()) if source else demo_adapter(choices.spec())
     choices.refuse_elsewhere()
     return load_adapter(source)
 
 
-def _demo(choices: DatabaseChoices) -> Adapter:
-    path = bookshop_file()
-    adapter = choices.adapter(str(path), "bookshop")
-    add_stocktaking(adapter, path)
-    return adapter
+def opened_source(
+    config: Configured,
+    choices: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
+) -> AbstractAsyncContextManager[Offered]:
+    """What a command works on, once: all sources that are meant, as soon as it is known which of them open."""
+    if config.plan is None:
+        return offered_alone(lambda: load(config.source, choices))
+    choices.check([spec.kind for spec in config.plan.sources])
+    return offered(config.plan)
 
 
 @asynccontextmanager
@@ -122,27 +133,28 @@ async def open_target(
     guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
 ) -> AsyncIterator[Target]:
     """What a source names, ready to be called."""
-    if source and source.startswith(("http://", "https://")):
+    if source and source.startswith(("http://", "https://")) and kind_of_source(source) is SourceKind.MCP:
         choices.refuse_elsewhere()
-        if guarding.given:
-            raise SettingError("--policy, --trust and --state are for what is called here: a server has its own")
         logging.getLogger("mcp").addHandler(logging.NullHandler())  # what goes wrong is said once, by us
-        async with connect(source, os.environ.get("HEADGATE_TOKEN")) as target:
-            yield target
-        return
-    with redirect_stdout(sys.stderr):  # what a module prints is not the answer
-        config = configured(source)
-        settings = guarding.settings(config)
-        adapter = load(config.source, choices)
         try:
-            async with opened(settings, adapter) as (trusted, store):
-                engine = trusted.engine(adapter, store)
+            async with connect(source, os.environ.get("HEADGATE_TOKEN")) as target:
+                if guarding.given:
+                    raise SettingError(
+                        "--policy, --trust and --state are for what is called here: a server has its own"
+                    )
+                yield target
+                return
+        except NotAqlError:
+            pass  # any other MCP server is wrapped here
+    with redirect_stdout(sys.stderr):  # what a module prints is not the answer
+        config = configured(source, choices=Choices(database=choices.spec()))
+        settings = guarding.settings(config)
+        async with opened_source(config, choices) as offer, opened(settings, offer.trusted) as (trusted, store):
+            engine = trusted.engine(offer.adapter, store)
+            if engine.executions is not None:
+                engine.executions.host.adopts = False  # which would end with this command
+            try:
+                yield local(engine)
+            finally:
                 if engine.executions is not None:
-                    engine.executions.host.adopts = False  # which would end with this command
-                try:
-                    yield local(engine)
-                finally:
-                    if engine.executions is not None:
-                        await engine.executions.close()
-        finally:
-            await adapter.close()
+                    await engine.executions.close()

@@ -16,7 +16,7 @@ from headgate.cli.guards import Configured, Guarding, configured, opened
 from headgate.cli.options import option
 from headgate.cli.output import guarded, log_to_stderr
 from headgate.cli.running import LogLevel
-from headgate.cli.targets import load
+from headgate.cli.targets import opened_source
 from headgate.executions.desks import Desk, Stop
 from headgate.executions.host import Failed, Perform
 from headgate.executions.results import Cut
@@ -73,13 +73,9 @@ def worker(
             logging.getLogger(noisy).setLevel(logging.ERROR)
         config = configured(source)
         settings = _settings(config, state, concurrency, grace)
-        adapter = load(config.source)
-        try:
-            async with opened(settings, adapter) as (trusted, store):
-                executions = _executions(trusted, adapter, store)
-                await _run(executions, trusted.state, concurrency, grace)
-        finally:
-            await adapter.close()
+        async with opened_source(config) as offer, opened(settings, offer.trusted) as (trusted, store):
+            executions = _executions(trusted, offer.adapter, store)
+            await _run(executions, trusted.state, concurrency, grace)
         return OK
 
     return guarded(work)

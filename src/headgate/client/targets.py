@@ -10,7 +10,7 @@ import orjson
 from headgate.adapter.context import Progress, Session
 from headgate.engine.pipeline import Engine
 
-__all__ = ["Envelope", "Target", "TargetError", "connect", "local", "only"]
+__all__ = ["Envelope", "NotAqlError", "Target", "TargetError", "connect", "local", "only"]
 
 Envelope: TypeAlias = dict[str, Any]
 
@@ -26,6 +26,10 @@ _HINTS: Final[Mapping[int, str]] = {
 
 class TargetError(Exception):
     """The server cannot be reached, or it is not one that speaks MCP-AQL."""
+
+
+class NotAqlError(TargetError):
+    """An MCP server of another kind."""
 
 
 class Target(Protocol):
@@ -150,7 +154,7 @@ def _why(status: int, cause: Exception) -> str:
 def _aql_tools(tools: Sequence[Any], url: str) -> list[str]:
     found = [tool.name for tool in sorted(tools, key=_unlikely) if "mcp_aql" in tool.name]
     if not found:
-        raise TargetError(f"{url} has no tool of MCP-AQL.")
+        raise NotAqlError(f"{url} has no tool of MCP-AQL.")
     return found
 
 

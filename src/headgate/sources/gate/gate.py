@@ -52,6 +52,19 @@ class Gate:
         for keeper in list(self._keepers.values()):
             await keeper.settled.wait()
 
+    async def next_settled(self) -> None:
+        """Wait until it is known of one more source whether it opens; for ever if it is known of all."""
+        waiting = [keeper for keeper in self._keepers.values() if not keeper.settled.is_set()]
+        async with anyio.create_task_group() as tasks:
+
+            async def wait(keeper: Keeper) -> None:
+                await keeper.settled.wait()
+                tasks.cancel_scope.cancel()
+
+            for keeper in waiting:
+                tasks.start_soon(wait, keeper)
+            await anyio.sleep_forever()
+
     async def news(self) -> None:
         """Wait until some source has changed."""
         await self._news.wait()

@@ -1,6 +1,7 @@
 """One source, kept open: opened, tried again when that fails, and followed as it changes."""
 
 import logging
+import math
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Final
@@ -77,8 +78,11 @@ class Keeper:
         """Keep the source until it is to stop."""
         try:
             with self._scope:
-                if not self.spec.disabled:
+                if self.spec.problem and not self.spec.disabled:
+                    self._fail(self.spec.problem, math.inf)
+                elif not self.spec.disabled:
                     await self._keep()
+                await anyio.sleep_forever()
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSING_SECONDS):
                 await self._close()
@@ -142,5 +146,6 @@ class Keeper:
         self.state, self.problem = PartState.FAILED, problem
         self.settled.set()
         if is_news:
-            _LOG.error("source '%s' is not ready: %s; it is tried again in %g s", self.spec.name, problem, wait)
+            again = f"; it is tried again in {wait:g} s" if wait < math.inf else ""
+            _LOG.error("source '%s' is not ready: %s%s", self.spec.name, problem, again)
             self._changed()

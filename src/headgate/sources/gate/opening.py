@@ -1,7 +1,7 @@
 """From what is known of a source to the source itself. What each kind needs is only loaded where there is one of it."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -61,11 +61,13 @@ def _of_module(spec: SourceSpec) -> Source:
 
 
 def _of_server(spec: SourceSpec) -> Source:
+    from headgate.sources.http.bounds import Bounds  # noqa: PLC0415
     from headgate.sources.mcp.source import McpSource  # noqa: PLC0415  (most of a second of imports)
 
     if spec.mcp is None:
         raise AdapterError(f"Source '{spec.name}' says neither a command nor a URL")
-    return McpSource(spec.name, spec.mcp, curation=spec.curation, allow=spec.allow, timeout=spec.timeout)
+    server = replace(spec.mcp, name=spec.name, timeout=spec.timeout or spec.mcp.timeout)
+    return McpSource(server, bounds=Bounds(allow=spec.allow), curation=spec.curation)
 
 
 def _of_document(spec: SourceSpec) -> Source:

@@ -2,14 +2,12 @@
 
 import logging
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.operations import Operation
+from headgate.sources.curation import Curation, curated
 from headgate.sources.source import Source
-
-if TYPE_CHECKING:
-    from headgate.sources.curation import Curation
 
 __all__ = ["Picked", "picked"]
 
@@ -19,7 +17,7 @@ _LOG: Final = logging.getLogger("headgate")
 class Picked:
     """Another source, with what a curation picks, renames and describes of it."""
 
-    def __init__(self, source: Source, curation: "Curation") -> None:
+    def __init__(self, source: Source, curation: Curation) -> None:
         self._source = source
         self._curation = curation
 
@@ -42,7 +40,7 @@ class Picked:
         await self._source.close()
 
 
-def picked(adapter: Adapter, curation: "Curation") -> Adapter:
+def picked(adapter: Adapter, curation: Curation) -> Adapter:
     """What a curation picks of an adapter. It has the operations' categories as they are: they follow from code."""
     made = Adapter(
         adapter.name, adapter.description, version=adapter.version, profile=adapter.profile, trust=adapter.trust
@@ -60,8 +58,6 @@ def picked(adapter: Adapter, curation: "Curation") -> Adapter:
     return made
 
 
-def _worded(operation: Operation, own: str, curation: "Curation") -> Operation:
-    from headgate.sources.curation import curated  # noqa: PLC0415
-
+def _worded(operation: Operation, own: str, curation: Curation) -> Operation:
     choice = curation.choice(operation.name, own)
     return curated(operation, choice) if choice else operation

@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.sources.curation import Curation
 from headgate.sources.gate.recognizing import (
     COMMAND,
     command_words,
@@ -18,9 +19,6 @@ from headgate.sources.gate.recognizing import (
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind, SourceSpec
 from headgate.sources.mcp.configuration import McpSpec, read_mcp_servers
 
-if TYPE_CHECKING:
-    from headgate.sources.curation import Curation
-
 __all__ = ["Choices", "distinct", "specs_of", "specs_of_list"]
 
 _WEB: Final = ("http://", "https://")
@@ -31,7 +29,7 @@ class Choices:
     """What an operator says of all sources that are named by themselves."""
 
     database: DatabaseSpec = field(default_factory=DatabaseSpec)
-    curation: "Curation | None" = None
+    curation: Curation | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     allow: tuple[str, ...] = ()
     reload: bool = False

@@ -4,14 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headgate.protocol.danger import Trust
 from headgate.safety.policy.rules import Policy
+from headgate.sources.curation import Curation
 from headgate.sources.mcp.configuration import McpSpec
-
-if TYPE_CHECKING:
-    from headgate.sources.curation import Curation
 
 __all__ = ["DatabaseSpec", "GatePlan", "SourceKind", "SourceSpec"]
 
@@ -52,7 +49,7 @@ class SourceSpec:
     prefix: str | None = None
     trust: Trust | None = None
     policy: Policy | None = None
-    curation: "Curation | None" = None
+    curation: Curation | None = None
     """What its operator picks, renames, describes and hides."""
     allow: tuple[str, ...] = ()
     timeout: float | None = None

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.danger import Trust
@@ -13,12 +13,10 @@ from headgate.safety.policy.limits import WINDOWS, ApiLimit
 from headgate.safety.policy.reading import PolicyError, policy_from, read_policy
 from headgate.safety.policy.rules import Policy
 from headgate.safety.policy.tables import Mistake, Place, Table, flag, kind_of, number, one_of, text, texts, whole
+from headgate.sources.curation import Curation, read_curation
 from headgate.sources.gate.recognizing import COMMAND, beside, command_words, kind_of_source
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind, SourceSpec
 from headgate.sources.mcp.configuration import McpSpec, mcp_servers_from
-
-if TYPE_CHECKING:
-    from headgate.sources.curation import Curation
 
 __all__ = ["KEYS", "SourceTable", "read_source"]
 
@@ -196,10 +194,8 @@ class _Reading:
             raise Mistake(f"{_any(alien)} cannot be ruled for one source: write it in the policy of all")
         return found
 
-    def _curation(self) -> "Curation | None":
+    def _curation(self) -> Curation | None:
         """What its operator picks and renames: in the table itself, or in a file."""
-        from headgate.sources.curation import Curation, read_curation  # noqa: PLC0415
-
         table = self._table
         own = {key: table.value(key) for key in ("include", "exclude", "operations") if key in table}
         path = self._path("review")
