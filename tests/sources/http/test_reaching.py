@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
+import anyio
 import httpcore2
 import pytest
 from hypothesis import given
@@ -252,6 +253,25 @@ async def test_a_name_without_an_address_is_told() -> None:
             error = await refused(sender, "https://api.example/secret?key=hidden")
         assert error.code == "TRANSPORT_DNS_ERROR"
         assert error.details == {"target": "https://api.example"}
+
+
+async def test_a_name_server_that_is_silent_ends_with_the_time_to_connect() -> None:
+    async def silent(host: str, port: int) -> list[str]:
+        await anyio.sleep_forever()
+        return []
+
+    bounds = Bounds(connect_seconds=0.05, retries=0)
+    async with sending("https://api.example", bounds=bounds, resolver=silent) as sender:
+        assert (await refused(sender, "https://api.example/")).code == "TRANSPORT_TIMEOUT"
+
+
+async def test_a_fault_of_our_own_is_not_dressed_up_as_one_of_the_network() -> None:
+    async def faulty(host: str, port: int) -> list[str]:
+        raise ZeroDivisionError
+
+    async with sending("https://api.example", resolver=faulty) as sender:
+        with pytest.raises(ZeroDivisionError):
+            await got(sender, "https://api.example/")
 
 
 async def test_names_of_this_machine_resolve_to_it() -> None:

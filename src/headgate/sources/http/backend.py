@@ -69,10 +69,6 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         """Never: no request leaves by a file of this machine."""
         raise httpcore2.UnsupportedProtocol
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await anyio.sleep(seconds)
-
     async def _addresses(self, host: str, port: int, deadline: float) -> list[str]:
         try:
             return [str(ip_address(host))]

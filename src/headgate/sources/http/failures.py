@@ -28,11 +28,12 @@ _REFUSED: Final = {
     401: "the upstream does not accept the credentials of this source, or there are none",
     403: "the upstream does not allow this to the credentials of this source",
 }
+_TIMEOUTS: Final = (httpx2.TimeoutException, TimeoutError)
 _TROUBLES: Final = (
-    (Unresolved | socket.gaierror, "TRANSPORT_DNS_ERROR", "The host name of {} could not be resolved"),
+    ((Unresolved, socket.gaierror), "TRANSPORT_DNS_ERROR", "The host name of {} could not be resolved"),
     (ssl.SSLError, "TRANSPORT_TLS_ERROR", "The certificate or the encryption of {} failed"),
     (ConnectionRefusedError, "TRANSPORT_CONNECTION_REFUSED", "{} refused the connection"),
-    (httpx2.TimeoutException | TimeoutError, "TRANSPORT_TIMEOUT", "{} did not answer in time"),
+    (_TIMEOUTS, "TRANSPORT_TIMEOUT", "{} did not answer in time"),
     (BaseException, "TRANSPORT_NETWORK_ERROR", "The connection to {} broke"),
 )
 _UNSURE: Final = "; the request may have taken effect, and was not repeated"
@@ -57,7 +58,7 @@ def trouble_of(error: BaseException, target: str, *, unsure: bool = False) -> Aq
     """
     if isinstance(error, Refused):
         return error.error
-    behind = list(_chain(error))
+    behind = [error] if isinstance(error, _TIMEOUTS) else list(_chain(error))
     code, message = next(row[1:] for row in _TROUBLES if any(isinstance(one, row[0]) for one in behind))
     hint = _UNSURE if unsure and not isinstance(error, _NOTHING_SENT) else ""
     shown = f"'{target}'" if harmless(target) else "the upstream"
@@ -124,11 +125,14 @@ def _own_words(answer: Answer) -> object:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An exception and everything that it came of, also where somebody has cut the chain from view."""
+    """An exception and everything that it came of, also where somebody has cut the chain from view.
+
+    What a caller was busy with before is not part of it, nor what TLS says while it waits.
+    """
     waiting, seen = [error], set[int]()
     while waiting:
         one = waiting.pop()
-        if id(one) in seen:
+        if id(one) in seen or isinstance(one, AqlError | ssl.SSLWantReadError | ssl.SSLWantWriteError):
             continue
         seen.add(id(one))
         yield one

@@ -7,7 +7,9 @@ from typing import Final
 import httpx2
 
 from headgate.adapter.masking import scrubbed
+from headgate.protocol.errors import AqlError
 from headgate.sources.http.messages import Answer
+from headgate.sources.http.origins import parsed
 
 __all__ = ["links_of"]
 
@@ -48,7 +50,6 @@ def _parsed(header: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _absolute(base: httpx2.URL, target: str) -> str | None:
     try:
-        url = base.join(target)
-    except (httpx2.InvalidURL, ValueError):
+        return str(parsed(str(base.join(target))))
+    except (httpx2.InvalidURL, ValueError, AqlError):
         return None
-    return str(url) if url.scheme in ("http", "https") else None
