@@ -25,6 +25,8 @@ HELD_PARAMETERS: Final = REQUEST_FIELDS | {"confirmation_token", "dry_run"}
 
 def snake(name: str) -> str:
     """Any name as snake_case: ``getHTTPUser-v2`` is ``get_http_user_v2``. What has no letter becomes ``x``."""
+    if is_snake_case(name):
+        return name
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     parts = (camel_to_snake(part) for part in _NOT_WORD.split(plain) if part)
     joined = "_".join(parts)
@@ -39,7 +41,7 @@ def operation_names(own: Sequence[str], *, taken: Container[str] = ()) -> dict[s
     """
     names: dict[str, str] = {}
     used: set[str] = set()
-    for name in sorted(dict.fromkeys(own), key=lambda one: (not _fits(one), one)):
+    for name in sorted(set(own), key=lambda one: (not is_snake_case(one), one)):
         wanted = snake(name)
         is_free = len(wanted) <= _LONGEST and wanted not in HELD_OPERATIONS and wanted not in taken
         chosen = wanted if is_free and wanted not in used else _marked(wanted, name)
@@ -48,10 +50,6 @@ def operation_names(own: Sequence[str], *, taken: Container[str] = ()) -> dict[s
         used.add(chosen)
         names[name] = chosen
     return {name: names[name] for name in own}
-
-
-def _fits(name: str) -> bool:
-    return is_snake_case(name) and snake(name) == name
 
 
 def _marked(wanted: str, own: str) -> str:
@@ -68,14 +66,16 @@ def parameter_names(
     """
     names: dict[str, str] = {}
     used: set[str] = set()
+    numbers: dict[str, int] = {}
     given = list(dict.fromkeys(own))
-    for name in sorted(given, key=lambda one: not _fits(one)):  # stable: in their own order otherwise
+    for name in sorted(given, key=lambda one: not is_snake_case(one)):  # stable: in their own order otherwise
         wanted = snake(name)
         if wanted in held or wanted in taken:
             wanted = f"{wanted}_value"
-        chosen, number = wanted, 2
-        while chosen in used or chosen in taken:
-            chosen, number = f"{wanted}_{number}", number + 1
+        chosen = wanted
+        while chosen in used or chosen in taken or chosen in held:
+            numbers[wanted] = numbers.get(wanted, 1) + 1
+            chosen = f"{wanted}_{numbers[wanted]}"
         used.add(chosen)
         names[name] = chosen
     return {name: names[name] for name in given}

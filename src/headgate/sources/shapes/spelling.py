@@ -1,0 +1,45 @@
+"""Constant objects as schemas of their fields, so that the names inside them are names like all others."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.adapter.parameters import Schema
+from headgate.protocol.names import is_snake_case
+
+__all__ = ["schema_of_value", "spelt_out"]
+
+
+def spelt_out(schema: Mapping[str, Any], *, always: bool = False) -> Schema:
+    """The schema, its constants that have other names than ours, or ``always`` those with any, said field by field."""
+    made = dict(schema)
+    added = []
+    if "const" in made and _needs_spelling(made["const"], always=always):
+        added.append(schema_of_value(made.pop("const")))
+    choices = made.get("enum", ())
+    if any(_needs_spelling(choice, always=always) for choice in choices):
+        del made["enum"]
+        added.append({"anyOf": [schema_of_value(choice) for choice in choices]})
+    if added:
+        others = made.get("allOf")
+        made["allOf"] = [*(others if isinstance(others, list) else ()), *added]
+    return made
+
+
+def schema_of_value(value: object) -> Schema:
+    """The schema that this value fits, and no other."""
+    if isinstance(value, dict):
+        fields = {name: schema_of_value(child) for name, child in value.items()}
+        return {"type": "object", "properties": fields, "required": list(value), "additionalProperties": False}
+    if isinstance(value, list):
+        items = [schema_of_value(child) for child in value]
+        first: Schema = {"prefixItems": items} if items else {}
+        return {"type": "array", **first, "items": False, "minItems": len(items)}
+    return {"const": value}
+
+
+def _needs_spelling(value: object, *, always: bool) -> bool:
+    if isinstance(value, dict):
+        return always or any(
+            not is_snake_case(key) or _needs_spelling(child, always=False) for key, child in value.items()
+        )
+    return isinstance(value, list) and any(_needs_spelling(child, always=False) for child in value)
