@@ -42,7 +42,7 @@ def connection_for(file: AdapterFile, here: Surroundings) -> Connection:
 
 def adapter_from(file: AdapterFile, connection: Connection) -> Adapter:
     """The adapter that a file describes, over a connection."""
-    adapter = Adapter(file.name, file.description, version=file.version, trust=file.trust)
+    adapter = Adapter(file.name, file.description, version=file.version, profile=file.profile, trust=file.trust)
     protocol = PROTOCOLS.named(file.target.protocol)
     serialization = SERIALIZATIONS.named(file.target.serialization)
     for entry in file.entries:

@@ -5,12 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from headgate.sources.files.documents import Document
 from headgate.sources.files.mistakes import Mistake, Steps, path_of
 
-__all__ = ["Leak", "leaks_in", "mistake_of", "without_credentials"]
+__all__ = ["Leak", "leaks_in", "mistake_of", "without_credentials", "without_secrets"]
 
 _SHAPES: Final[Mapping[str, str]] = {
     "a GitHub token": r"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,}",
@@ -53,6 +53,7 @@ _PLACEHOLDER: Final = re.compile(
     r"(?i)[<>{}$*…]|\.\.\.|x{3,}|your|example|placeholder|change.?me|redacted|dummy|sample|secret|password|0{6,}|"
     r"1234567|abcdef|123e4567|token"
 )
+_STARS: Final = "***"
 _SHORTEST: Final = 16
 _LOWEST_ENTROPY: Final = 3.4
 _LOWEST_HEX_ENTROPY: Final = 2.8
@@ -96,8 +97,21 @@ def mistake_of(leak: Leak) -> Mistake:
 def without_credentials(text: str) -> str:
     """A text with stars in the place of whatever looks like a credential, for files that are written here."""
     for place, end in reversed([span for span, _ in _spans(text)]):
-        text = f"{text[:place]}***{text[end:]}"
+        text = f"{text[:place]}{_STARS}{text[end:]}"
     return text
+
+
+def without_secrets(value: Any, steps: Steps = ()) -> Any:
+    """Values with stars in the place of credentials, also of those that only their name gives away."""
+    if isinstance(value, Mapping):
+        return {name: without_secrets(child, (*steps, name)) for name, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_secrets(child, (*steps, place)) for place, child in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+    cleared = without_credentials(value)
+    is_told = _kind_under(steps, cleared) or any(_kind_in_line(line) for line in cleared.split("\n"))
+    return _STARS if is_told else cleared
 
 
 def _texts(value: object, steps: Steps) -> Iterator[tuple[Steps, str]]:

@@ -18,7 +18,7 @@ from headgate.sources.files.values import PLACES, Place, Sent
 from headgate.sources.naming import snake
 from headgate.sources.shapes import NOT_GIVEN
 
-__all__ = ["KEYWORDS", "OWN_KEYS", "Given", "read_deprecated", "read_parameters"]
+__all__ = ["KEYWORDS", "OWN_KEYS", "SAYS_WHAT", "Given", "default_fits", "read_deprecated", "read_parameters"]
 
 OWN_KEYS: Final = ("required", "schema", "sent_as", "in", "deprecated")
 """What a file says of a parameter beside its schema."""
@@ -33,7 +33,9 @@ KEYWORDS: Final = (
 )
 """The keywords of JSON Schema that may stand beside those; any others go below ``schema``."""
 
-_SAYS_WHAT: Final = ("type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf")
+SAYS_WHAT: Final = ("type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf")
+"""Of these keywords a parameter has one, or says all of its schema below ``schema``."""
+
 _LONGEST_NAME: Final = 64
 
 
@@ -78,7 +80,8 @@ def _parameter(own: str, spot: Spot, definitions: Mapping[str, Schema]) -> Given
         return None
     if deprecated and "schema" not in fields:
         schema["deprecated"] = True
-    _check_default(schema, fields.get("default", spot), definitions)
+    if "default" in fields and not default_fits(schema, definitions):
+        fields["default"].wrong("a default that the parameter allows", "Correct the default, or the type.")
     default = schema.get("default", NOT_GIVEN)
     try:
         made = Parameter(name, schema, required=required, default=None if required else default, deprecated=deprecated)
@@ -107,7 +110,7 @@ def _schema(fields: Mapping[str, Spot], spot: Spot, names: Sequence[str]) -> Sch
         return schema if len(spot.notes.mistakes) == before else None
     if not spot.value or not isinstance(spot.value, Mapping):
         return None
-    if not any(name in inline for name in _SAYS_WHAT):
+    if not any(name in inline for name in SAYS_WHAT):
         here = spot.below("type", None)
         fix = f"Add 'type:' with one of {', '.join(DATA_TYPES)}."
         here.wrong("the field 'type'", fix, found="none", code="SCHEMA_MISSING_FIELD")
@@ -118,17 +121,16 @@ def _schema(fields: Mapping[str, Spot], spot: Spot, names: Sequence[str]) -> Sch
     return schema if len(spot.notes.mistakes) == before else None
 
 
-def _check_default(schema: Schema, spot: Spot, definitions: Mapping[str, Schema]) -> None:
-    """A default that the parameter itself would refuse is a mistake."""
-    if "default" not in schema or schema["default"] is None:
-        return
+def default_fits(schema: Schema, definitions: Mapping[str, Schema]) -> bool:
+    """Whether a parameter would take its own default; null stands for nothing, whatever the type."""
+    if schema.get("default") is None:
+        return True
     whole: dict[str, Any] = {**schema, "$defs": dict(definitions)}
     try:
         validator = jsonschema_rs.Draft202012Validator(whole, validate_formats=True, formats=FORMATS)
     except (ValueError, jsonschema_rs.ReferencingError):
-        return  # what is wrong with the schema is said elsewhere
-    if not validator.is_valid(schema["default"]):
-        spot.wrong("a default that the parameter allows", "Correct the default, or the type.")
+        return True  # what is wrong with the schema is said elsewhere
+    return validator.is_valid(schema["default"])
 
 
 def read_deprecated(spot: Spot) -> Deprecated | None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.danger import Trust
+from headgate.protocol.profiles import CRUDE, PROFILES
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.safety.decisions import Effect
 from headgate.safety.policy.patterns import Patterns
@@ -23,15 +24,16 @@ from headgate.sources.files.schemas import read_schemas
 from headgate.sources.files.spots import Spot, spot_of
 from headgate.sources.files.values import AdapterFile, Auth, Entry, Target
 
-__all__ = ["METADATA", "TOP_KEYS", "adapter_file_from", "read_adapter_file"]
+__all__ = ["METADATA", "TOP_KEYS", "VERSION", "adapter_file_from", "read_adapter_file"]
 
 _REQUIRED: Final = ("name", "type", "version", "description", "target", "operations")
 METADATA: Final = ("author", "tags", "triggers", "created", "modified")
 """What a file may say of itself that changes nothing."""
-TOP_KEYS: Final = (*_REQUIRED, "auth", "trust", "rate_limits", "schemas", *METADATA)
+TOP_KEYS: Final = (*_REQUIRED, "auth", "trust", "rate_limits", "schemas", "profile", *METADATA)
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*[a-z0-9]\Z")
-_VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?\Z")
+VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?\Z")
+"""A semantic version."""
 _LONGEST_NAME: Final = 64
 _LONGEST_DESCRIPTION: Final = 2_000
 _TRUST_WORDS: Final[Mapping[str, str]] = {
@@ -91,10 +93,20 @@ def _file(top: Spot, document: Document, folder: Path) -> AdapterFile:
         trust=trust,
         entries=tuple(entries),
         policy=_policy(name, limits, entries),
+        limits=_plain(fields.get("rate_limits")),
+        profile=_profile(fields.get("profile")),
         documentation=document.body.strip(),
         folder=folder,
         metadata={key: fields[key].value for key in METADATA if key in fields},
     )
+
+
+def _plain(spot: Spot | None) -> Mapping[str, object]:
+    return spot.value if spot is not None and isinstance(spot.value, Mapping) else {}
+
+
+def _profile(spot: Spot | None) -> str:
+    return (spot.choice(list(PROFILES)) if spot is not None else None) or CRUDE.name
 
 
 def _name(spot: Spot) -> str:
@@ -111,7 +123,7 @@ def _version(spot: Spot) -> str:
         spot.wrong('a version such as "1.0.0", in quotes', "Put it in quotes, with three numbers.")
         return ""
     version = spot.text() or ""
-    if version and not _VERSION.match(version):
+    if version and not VERSION.match(version):
         spot.wrong("a semantic version such as '1.0.0'", "Write three numbers with points between them.")
     return version
 

@@ -130,6 +130,9 @@ class AdapterFile:
     entries: tuple[Entry, ...] = ()
     policy: Policy = field(default_factory=Policy)
     """The limits, quotas, prices and confirmations that the file demands of whoever serves it."""
+    limits: Mapping[str, object] = field(default_factory=dict)
+    """The limits as they stand in the file."""
+    profile: str = "crude"
     documentation: str = ""
     folder: Path = Path()
     metadata: Mapping[str, object] = field(default_factory=dict)
