@@ -8,9 +8,8 @@ from headgate.adapter.binary import BINARY_ANSWER
 from headgate.adapter.parameters import Schema
 from headgate.sources.openapi.media import Kind, kind_of
 from headgate.sources.openapi.references import Found, References
-from headgate.sources.openapi.schemas import Schemas
+from headgate.sources.openapi.schemas import Schemas, usable
 from headgate.sources.openapi.words import SUMMARY, plain
-from headgate.sources.shapes import MalformedSchema, normalized
 
 __all__ = ["Success", "read_success"]
 
@@ -70,11 +69,7 @@ def _data(offered: Mapping[str, Any], file: str) -> Found | None:
 
 def _told(found: Found, schemas: Schemas) -> tuple[Schema, Mapping[str, Schema]]:
     made = schemas.rewritten(found.node, found.file, "response")
-    try:
-        clean = normalized({**made.schema, "$defs": schemas.definitions(made.names, _MOST_DEFINITIONS)})
-    except MalformedSchema:
-        return {}, {}
-    return clean.schema, clean.definitions
+    return usable(made), schemas.usable_definitions(made.names, _MOST_DEFINITIONS)
 
 
 def _other(offered: Mapping[str, Any]) -> tuple[Schema, Mapping[str, Schema]]:

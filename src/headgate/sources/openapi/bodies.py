@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from headgate.adapter.parameters import Schema
 from headgate.adapter.text_formats import BASE64
+from headgate.sources.openapi.examples import body_example, exemplified
 from headgate.sources.openapi.fields import FormField, read_fields
 from headgate.sources.openapi.media import Kind, kind_of, preferred
 from headgate.sources.openapi.references import References
@@ -16,7 +17,6 @@ __all__ = ["BODY", "CONTENT_TYPE", "Body", "read_body"]
 
 BODY: Final = "body"
 CONTENT_TYPE: Final = "content_type"
-_BYTES: Final = ("binary", BASE64)
 _DEEPEST: Final = 20
 _OCTETS: Final = "application/octet-stream"
 
@@ -36,6 +36,8 @@ class Body:
     """The media types that the caller may choose among, where that cannot be decided without him."""
     fields: Mapping[str, FormField] = field(default_factory=dict)
     description: str = ""
+    exemplified: bool = False
+    """Whether the document gives an example of it."""
 
     def parameter(self) -> Schema:
         """The schema of the one parameter that a whole body is."""
@@ -64,7 +66,7 @@ def read_body(given: object, file: str, method: str, references: References, sch
         return None
     media = preferred(offered, method)
     described: Mapping[str, Any] = offered[media] if isinstance(offered[media], Mapping) else {}
-    kind = kind_of(media)
+    kind = Kind.BINARY if "*" in media and _is_bytes(described, references, file) else kind_of(media)
     made = schemas.rewritten(described.get("schema", {}), file, "request")
     body = Body(
         kind=kind,
@@ -75,7 +77,16 @@ def read_body(given: object, file: str, method: str, references: References, sch
         choices=_choices(kind, media, offered),
         description=plain(node.get("description"), FIELD),
     )
-    return _by_kind(body, described, _Reading(references, schemas, file))
+    read = _by_kind(body, described, _Reading(references, schemas, file))
+    example = body_example(described, references, file)
+    if example is None:
+        return read
+    return replace(read, schema=exemplified(read.schema, example, schemas), exemplified=True)
+
+
+def _is_bytes(described: Mapping[str, Any], references: References, file: str) -> bool:
+    schema, _ = references.resolved(described.get("schema"), file)
+    return str(schema.get("format")) == "binary"
 
 
 @dataclass(frozen=True)
@@ -104,7 +115,7 @@ def _by_kind(body: Body, described: Mapping[str, Any], reading: _Reading) -> Bod
         )
     if body.kind in (Kind.FORM, Kind.MULTIPART):
         schema, file = reading.references.resolved(described.get("schema", {}), reading.file)
-        flat = flattened(schema, file, reading.references)
+        flat = _flattened(schema, file, reading.references)
         fields = dict(read_fields(flat, described.get("encoding"), body.kind, reading.references))
         made = _form_schema(body.schema, fields, reading.schemas)
         return replace(body, whole=False, schema=made, fields=fields)
@@ -151,7 +162,7 @@ def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def flattened(
+def _flattened(
     node: Mapping[str, Any], file: str, references: References, depth: int = 0
 ) -> dict[str, tuple[object, str]]:
     """The fields of an object and of all its parts, each with the file in which it stands."""
@@ -161,7 +172,7 @@ def flattened(
     for key in ("allOf", "oneOf", "anyOf"):
         for one in _listed(node.get(key)):
             inner, where = references.resolved(one, file)
-            found |= flattened(inner, where, references, depth + 1)
+            found |= _flattened(inner, where, references, depth + 1)
     properties = node.get("properties")
     if isinstance(properties, Mapping):
         found |= {str(name): (child, file) for name, child in properties.items()}

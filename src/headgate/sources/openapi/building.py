@@ -21,7 +21,7 @@ from headgate.sources.openapi.cursors import PositionCursors
 from headgate.sources.openapi.deciding import Request, decided
 from headgate.sources.openapi.documents import OpenApiDocument
 from headgate.sources.openapi.examples import example_of
-from headgate.sources.openapi.inputs import Inputs, inputs_of
+from headgate.sources.openapi.inputs import Inputs, Shaping, inputs_of
 from headgate.sources.openapi.naming import Spot
 from headgate.sources.openapi.options import OpenApiOptions
 from headgate.sources.openapi.pages import AFTER, CONTEXT, FIRST, Pages, page_schema
@@ -60,9 +60,14 @@ class Builder:
     document: OpenApiDocument
     options: OpenApiOptions
     references: References
-    schemas: Schemas
+    shaping: Shaping
     connections: Connections
     adapter: str
+
+    @property
+    def schemas(self) -> Schemas:
+        """The schemas of the document."""
+        return self.shaping.schemas
 
     def operation(self, name: str, place: Place, choice: Choice | None) -> Operation:
         """The operation of a place; an AdapterError says why there is none."""
@@ -166,7 +171,7 @@ class _Making:
         replaced = paging.replaced if paging else frozenset()
         kept = [one for one in self._used() if not (one.where == "query" and one.name in replaced)]
         located, notes = keyed(kept)
-        inputs = inputs_of(located, self.read.body, self.told.kind, self.builder.schemas)
+        inputs = inputs_of(located, self.read.body, self.told.kind, self.builder.shaping)
         names = {parameter.name for parameter in inputs.parameters}
         if paging is not None and names & {FIRST.name, AFTER.name}:
             return replace(self, read=replace(self.read, success=replace(self.read.success, schema=None))).operation()
@@ -238,7 +243,7 @@ class _Making:
             origin=self.told.origin(spot.own_name, spot.maps_to),
             checked=True,
         )
-        example = example_of(made, node, call, self.builder.references, self.place.file)
+        example = example_of(made) if inputs.body is not None and inputs.body.exemplified else None
         return replace(made, examples=(example,), checked=True) if example else made
 
     def _description(self, notes: tuple[str, ...]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from headgate.adapter.operations import DRY_RUN
 from headgate.protocol.errors import AqlError
 from headgate.protocol.names import resource_of
 from headgate.sources.http.decoding import data_of
@@ -89,7 +90,7 @@ class Call:
 
     def prepared(self, values: Mapping[str, Any]) -> Prepared:
         """The request that parameters mean."""
-        given = self.inputs.given(values)
+        given = self.inputs.given({name: value for name, value in values.items() if name != DRY_RUN})
         paths = {one.name: (key, one) for key, one in self.located.items() if one.where == "path"}
 
         def text_of_name(name: str) -> str:

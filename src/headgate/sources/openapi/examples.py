@@ -4,41 +4,24 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from headgate.adapter.operations import INPUT, Example, Operation
+from headgate.adapter.parameters import Schema
 from headgate.protocol.categories import Category
-from headgate.sources.openapi.calling import Call
 from headgate.sources.openapi.escaping import json_text
 from headgate.sources.openapi.references import References
-from headgate.sources.shapes import Shaped
-from headgate.sources.shapes.renaming import translated
+from headgate.sources.openapi.schemas import Rewritten, Schemas
 
-__all__ = ["example_of"]
+__all__ = ["body_example", "example_of", "exemplified"]
 
 _LONGEST: Final = 2_000
 
 
-def example_of(
-    operation: Operation, node: Mapping[str, Any], call: Call, references: References, file: str
-) -> Example | None:
-    """A request with the example of the body and of each parameter that needs one; None if none works."""
-    body = call.inputs.body
-    if body is None:
-        return None
-    found = _of_body(node.get("requestBody"), body.media, references, file)
-    if found is None or len(json_text(found)) > _LONGEST:
-        return None
-    params = _outside(operation, call)
-    if params is None:
-        return None
-    params |= _inside(found, call, is_update=operation.category is Category.UPDATE)
-    return Example(params, operation.summary) if operation.validator.is_valid(params) else None
+def body_example(described: Mapping[str, Any], references: References, file: str) -> Any:
+    """The example that a document gives of a body; None if it gives none, or a very long one."""
+    found = _found(described, references, file)
+    return None if found is None or len(json_text(found)) > _LONGEST else found
 
 
-def _of_body(given: object, media: str, references: References, file: str) -> Any:
-    node, file = references.resolved(given, file)
-    content = node.get("content")
-    described = content.get(media) if isinstance(content, Mapping) else None
-    if not isinstance(described, Mapping):
-        return None
+def _found(described: Mapping[str, Any], references: References, file: str) -> Any:
     if "example" in described:
         return described["example"]
     named = described.get("examples")
@@ -50,32 +33,35 @@ def _of_body(given: object, media: str, references: References, file: str) -> An
     return schema.get("example")
 
 
-def _outside(operation: Operation, call: Call) -> dict[str, Any] | None:
-    """The parameters outside of the body that are needed, each by its own example."""
+def exemplified(made: Rewritten, example: Any, schemas: Schemas) -> Rewritten:
+    """A schema that has the parts of an example with its fields, so that they are renamed as the fields are."""
+    if not isinstance(example, dict):
+        return Rewritten({**made.schema, "examples": [example]}, made.names) if example is not None else made
+    name = str(made.schema.get("$ref", "")).rpartition("/")[2]
+    root: Schema = {**schemas.definitions((name,), 1)[name], **made.schema} if name else dict(made.schema)
+    properties = root.get("properties")
+    if not isinstance(properties, dict):
+        return made
+    root.pop("$ref", None)
+    shown = {
+        key: {**child, "examples": [example[key]]} if key in example else child for key, child in properties.items()
+    }
+    return Rewritten({**root, "properties": shown}, (*made.names, *(schemas.names_in(name) if name else ())))
+
+
+def example_of(operation: Operation) -> Example | None:
+    """A request of all parameters that have an example, if it is one that works."""
     params: dict[str, Any] = {}
-    for name, key in call.inputs.outside.own_names.items():
-        one = call.located.get(key)
-        if one is None or not one.required:
-            continue
-        parameter = operation.parameter(name)
-        examples = parameter.schema.get("examples") if parameter else None
-        if not examples:
+    for parameter in operation.parameters:
+        if parameter.name == INPUT and operation.category is Category.UPDATE:
+            params[INPUT] = _fields(parameter.schema)
+        elif parameter.schema.get("examples"):
+            params[parameter.name] = parameter.schema["examples"][0]
+        elif parameter.required:
             return None
-        params[name] = examples[0]
-    return params
+    return Example(params, operation.summary) if params and operation.validator.is_valid(params) else None
 
 
-def _inside(found: Any, call: Call, *, is_update: bool) -> dict[str, Any]:
-    inputs = call.inputs
-    if inputs.fields is None:
-        whole = {inputs.body_key: found}
-        return {INPUT: whole} if is_update else whole
-    fields = _spelt(found, inputs.fields) if isinstance(found, dict) else {}
-    return {INPUT: fields} if is_update else fields
-
-
-def _spelt(found: dict[str, Any], fields: Shaped) -> dict[str, Any]:
-    """An object of the upstream's spelling in headgate's own."""
-    names = {own: name for name, own in fields.own_names.items()}
-    inside = {own: name for name, own in fields.own_inside.items()}
-    return {names.get(own, own): translated(value, [{}], {}, inside) for own, value in found.items()}
+def _fields(schema: Schema) -> dict[str, Any]:
+    fields = schema.get("properties", {})
+    return {name: child["examples"][0] for name, child in fields.items() if child.get("examples")}

@@ -1,6 +1,6 @@
 """What a caller gives: parameters and body of an operation together, and the way back to where each belongs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from headgate.sources.openapi.parameters import Located
 from headgate.sources.openapi.schemas import Schemas
 from headgate.sources.shapes import NOT_GIVEN, MalformedSchema, Shaped, shaped
 
-__all__ = ["Given", "Inputs", "inputs_of"]
+__all__ = ["Given", "Inputs", "Shaping", "inputs_of"]
 
 _OF_ALL_FIELDS: Final = frozenset({"minProperties", "maxProperties", "patternProperties", "propertyNames"})
 _TOO_LARGE: Final = "the schema of its body is too large to be checked here"
@@ -54,18 +54,36 @@ class Inputs:
         return Given(mine, fields if fields or self.body.required or self.fields.folded else NOT_GIVEN)
 
 
-def inputs_of(located: Mapping[str, Located], body: Body | None, category: Category, schemas: Schemas) -> Inputs:
+@dataclass(frozen=True)
+class Shaping:
+    """Makes parameters of schemas. A body that several operations take is made once, if no name stands in its way."""
+
+    schemas: Schemas
+    _made: dict[tuple[str, bool], Shaped] = field(default_factory=dict)
+
+    def fields(self, body: Body, taken: Container[str], *, is_update: bool) -> Shaped:
+        """The fields of a body as parameters of their own, or in the ``input`` of an UPDATE."""
+        reference = body.schema.schema.get("$ref")
+        if reference is None or len(body.schema.schema) > 1:
+            return self._shaped(body, taken, is_update=is_update)
+        key = (str(reference), is_update)
+        if key not in self._made:
+            self._made[key] = self._shaped(body, (), is_update=is_update)
+        made = self._made[key]
+        is_free = not any(name in taken for name in (*made.own_names, *(one.name for one in made.parameters)))
+        return made if is_free else self._shaped(body, taken, is_update=is_update)
+
+    def _shaped(self, body: Body, taken: Container[str], *, is_update: bool) -> Shaped:
+        schema = {**body.schema.schema, "$defs": self.schemas.definitions(body.schema.names)}
+        return shaped(schema, taken=taken, update=(lambda _: False) if is_update else None)
+
+
+def inputs_of(located: Mapping[str, Located], body: Body | None, category: Category, shaping: Shaping) -> Inputs:
     """The parameters that an operation of a category takes."""
-    making = _Making(located, body, category, schemas)
+    making = _Making(located, body, category, shaping)
     if body is None or (body.whole and not (body.free and making.is_update)):
         return making.together()
-    return making.apart() or replace_whole(making).together()
-
-
-def replace_whole(making: "_Making") -> "_Making":
-    """The same with the body in one parameter."""
-    assert making.body is not None  # noqa: S101
-    return _Making(making.located, replace(making.body, whole=True), making.category, making.schemas)
+    return making.apart(body) or replace(making, body=replace(body, whole=True)).together()
 
 
 @dataclass(frozen=True)
@@ -73,7 +91,7 @@ class _Making:
     located: Mapping[str, Located]
     body: Body | None
     category: Category
-    schemas: Schemas
+    shaping: Shaping
 
     @property
     def is_update(self) -> bool:
@@ -100,27 +118,26 @@ class _Making:
             return lambda key: key in self.located
         return lambda key: self.located[key].where == "path"
 
-    def apart(self) -> Inputs | None:
+    def apart(self, body: Body) -> Inputs | None:
         """The fields of the body as parameters; None if what holds them together does not allow that."""
-        assert self.body is not None  # noqa: S101
         properties, names = self._properties()
         outside = self._shaped(properties, [name for name, one in self.located.items() if one.required], names, None)
         taken = {parameter.name for parameter in outside.parameters}
-        schema = {**self.body.schema.schema, "$defs": self.schemas.definitions(self.body.schema.names)}
         try:
-            fields = shaped(schema, taken=taken, update=(lambda _: False) if self.is_update else None)
+            fields = self.shaping.fields(body, taken, is_update=self.is_update)
         except MalformedSchema:
             return None
         if _clashes(fields.rules):
             return None
-        inner = fields if self.is_update or self.body.required else _optional(fields)
-        definitions = dict(outside.definitions)
-        inner = _without_clash(inner, definitions)
+        inner = _Part(fields.parameters, fields.definitions, fields.rules)
+        if not self.is_update and not body.required:
+            inner = _optional(inner)
+        inner = _without_clash(inner, outside.definitions)
         return self._inputs(
             outside,
-            replace(inner, rules={}),
+            fields,
             (*outside.parameters, *inner.parameters),
-            {**definitions, **inner.definitions},
+            {**outside.definitions, **inner.definitions},
             inner.rules,
         )
 
@@ -140,7 +157,7 @@ class _Making:
             "properties": properties,
             "required": required,
             "additionalProperties": False,
-            "$defs": self.schemas.definitions(names),
+            "$defs": self.shaping.schemas.definitions(names),
         }
         try:
             return shaped(root, update=update)
@@ -188,7 +205,16 @@ def _is_closed(rule: object) -> bool:
     return closing or not _OF_ALL_FIELDS.isdisjoint(rule) or any(_is_closed(one) for one in inner)
 
 
-def _optional(fields: Shaped) -> Shaped:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What the fields of a body add to an operation."""
+
+    parameters: tuple[Parameter, ...]
+    definitions: Mapping[str, Schema]
+    rules: Schema
+
+
+def _optional(fields: _Part) -> _Part:
     """The fields of a body that may be left out as a whole: what they need, they need only if there is one of them."""
     needed = [one.name for one in fields.parameters if one.required]
     names = [one.name for one in fields.parameters]
@@ -204,7 +230,7 @@ def _optional(fields: Shaped) -> Shaped:
     return replace(fields, parameters=loose, rules={**kept, "anyOf": [none, {**rest, "required": needed}]})
 
 
-def _without_clash(fields: Shaped, taken: Mapping[str, Schema]) -> Shaped:
+def _without_clash(fields: _Part, taken: Mapping[str, Schema]) -> _Part:
     """The same with other names for definitions that are named like different ones."""
     clashing = [name for name, schema in fields.definitions.items() if taken.get(name, schema) != schema]
     if not clashing:

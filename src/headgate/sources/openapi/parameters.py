@@ -1,6 +1,6 @@
 """The parameters of an operation outside of its body: in the path, the query, headers and cookies."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -60,7 +60,11 @@ def _located(node: Mapping[str, Any], file: str, schemas: Schemas) -> Located | 
     style = _style(node, str(where), media)
     made = schemas.rewritten(schema, file, "request")
     words = plain(node.get("description"), FIELD)
-    full = {**made.schema, **({"description": words} if words else {}), **_example(node, made.schema)}
+    full = {
+        **made.schema,
+        **({"description": words} if words else {}),
+        **_example(node, file, made.schema, schemas.references),
+    }
     return Located(
         name=name,
         where=str(where),
@@ -93,17 +97,14 @@ def _style(node: Mapping[str, Any], where: str, media: str | None) -> Style:
     )
 
 
-def _example(node: Mapping[str, Any], schema: Schema) -> Schema:
+def _example(node: Mapping[str, Any], file: str, schema: Schema, references: References) -> Schema:
     """The example that a parameter has beside its schema."""
     if "example" in node:
         return {"examples": [node["example"]]}
     named = node.get("examples")
-    values = [one["value"] for one in _mappings(named) if "value" in one]
+    found = (references.resolved(one, file).node for one in (named.values() if isinstance(named, Mapping) else ()))
+    values = [one["value"] for one in found if "value" in one]
     return {"examples": values[:1]} if values and "examples" not in schema else {}
-
-
-def _mappings(named: object) -> Iterator[Mapping[str, Any]]:
-    yield from (one for one in (named.values() if isinstance(named, Mapping) else ()) if isinstance(one, Mapping))
 
 
 def _or_empty(schema: Schema) -> Schema:

@@ -10,8 +10,9 @@ from headgate.adapter.schemas import REF
 from headgate.sources.openapi.escaping import json_text
 from headgate.sources.openapi.references import References, Target
 from headgate.sources.openapi.words import FIELD, plain
+from headgate.sources.shapes import MalformedSchema, normalized
 
-__all__ = ["Direction", "Rewritten", "Schemas"]
+__all__ = ["Direction", "Rewritten", "Schemas", "usable"]
 
 Direction: TypeAlias = Literal["request", "response"]
 
@@ -50,6 +51,7 @@ class Schemas:
     _taken: set[str] = field(default_factory=set)
     _targets: dict[str, tuple[Target, Direction]] = field(default_factory=dict)
     _known: dict[str, Rewritten] = field(default_factory=dict)
+    _usable: dict[str, Schema] = field(default_factory=dict)
 
     def rewritten(self, schema: object, file: str, direction: Direction) -> Rewritten:
         """A schema that stands somewhere in a file."""
@@ -71,10 +73,16 @@ class Schemas:
             waiting += made.names
         return found
 
-    def full(self, schema: object, file: str, direction: Direction) -> Schema:
-        """A schema with all that it reaches in ``$defs``."""
-        made = self.rewritten(schema, file, direction)
-        return {**made.schema, "$defs": self.definitions(made.names)} if made.names else made.schema
+    def usable_definitions(self, names: tuple[str, ...], most: int) -> dict[str, Schema]:
+        """The nearest of the named schemas that these lead to, each one usable by itself."""
+        for name in (found := self.definitions(names, most)):
+            if name not in self._usable:
+                self._usable[name] = usable(self._definition(name))
+        return {name: self._usable[name] for name in found}
+
+    def names_in(self, name: str) -> tuple[str, ...]:
+        """The names that a named schema leads to directly."""
+        return self._definition(name).names
 
     def _definition(self, name: str) -> Rewritten:
         if name not in self._known:
@@ -143,6 +151,14 @@ class Schemas:
             self._names[key] = name
             self._targets[name] = (target, direction)
         return self._names[key]
+
+
+def usable(made: Rewritten) -> Schema:
+    """A schema that compiles, whatever it was before; its references stay as they are."""
+    try:
+        return normalized({**made.schema, "$defs": {name: {} for name in made.names}}).schema
+    except MalformedSchema:
+        return {}
 
 
 def _plain_keywords(node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

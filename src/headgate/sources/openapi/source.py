@@ -22,6 +22,7 @@ from headgate.sources.naming import snake
 from headgate.sources.openapi.building import METHODS, Builder, Place
 from headgate.sources.openapi.connections import Connections
 from headgate.sources.openapi.documents import MAX_DOCUMENT_BYTES, OpenApiDocument, document_of, read_document
+from headgate.sources.openapi.inputs import Shaping
 from headgate.sources.openapi.naming import Spot, name_spots
 from headgate.sources.openapi.options import OpenApiOptions
 from headgate.sources.openapi.recognizing import SUFFIXES
@@ -72,8 +73,8 @@ class _Import:
         """All operations that are wanted."""
         references = References(self.document)
         connections = Connections(self.name, self.options.bounds)
-        schemas = Schemas(references)
-        builder = Builder(self.document, self.options, references, schemas, connections, self.name)
+        shaping = Shaping(Schemas(references))
+        builder = Builder(self.document, self.options, references, shaping, connections, self.name)
         places = {place.spot: place for place in self._places(references)}
         names = name_spots(list(places))
         adapter = self._empty()

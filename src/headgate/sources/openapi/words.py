@@ -23,7 +23,11 @@ _MARKUP: Final = (
 
 def plain(text: object, most: int) -> str:
     """A text without markup, invisible characters and line breaks, cut where it is too long."""
-    line = clean(text, _LONGEST_READ)
+    if not isinstance(text, str):
+        return ""
+    line = " ".join(text[:_LONGEST_READ].split())
+    if not line.isprintable():
+        line = clean(text, _LONGEST_READ)
     for markup, instead in _MARKUP if "<" in line or "](" in line else ():
         line = markup.sub(instead, line)
     line = " ".join(line.split())
