@@ -1,6 +1,6 @@
 """The answers of ``introspect``, made from the registry alone (Spec 7; Introspection 2 to 5)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Protocol, TypeVar
@@ -9,9 +9,13 @@ from headgate._version import __version__
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.collections.words import collection_info
 from headgate.adapter.context import Context
+from headgate.adapter.conventions import CONVENTIONS, EXTENSIONS, QUERIES
 from headgate.adapter.examples import examples_of
 from headgate.adapter.exposure import Exposure
 from headgate.adapter.operations import IF_MATCH, INPUT, Example, Operation
+from headgate.adapter.overview import PAGE as GROUPS
+from headgate.adapter.overview import Overview
+from headgate.adapter.pages import page_info, page_of
 from headgate.adapter.parameters import Parameter
 from headgate.adapter.schemas import parameter_info
 from headgate.adapter.search import SearchIndex
@@ -27,7 +31,6 @@ __all__ = ["CONFIRMATION_TOKEN", "INTROSPECT", "QUERIES", "Guard", "Introspector
 T = TypeVar("T")
 
 INTROSPECT: Final = "introspect"
-QUERIES: Final = ("operations", "types", "search", "collections", "executions", "errors", "limits", "adapter_info")
 CONFIRMATION_TOKEN: Final = "confirmation_token"  # noqa: S105  (a parameter's name)
 _PAGE: Final = 500
 _MOST: Final = 1000
@@ -39,35 +42,6 @@ _TOKEN: Final = Parameter(
     {"type": "string", "description": "The token of a CONFIRMATION_REQUIRED answer, once the user has agreed."},
     required=False,
 )
-
-CONVENTIONS: Final[Mapping[str, str]] = {
-    "parameters": "inside 'params', or beside 'operation'; 'params' wins. camelCase spellings are read too.",
-    "unknown_parameters": "refused; names that start with an underscore are metadata and ignored.",
-    "null": "stands for an absent value; it is refused where the type does not include null. In the 'input' of an "
-    "UPDATE it removes the field, while a field left out stays as it is.",
-    "dates": "ISO 8601. Timestamps carry a zone and are answered in UTC with 'Z'. A date alone is in no zone.",
-    "numbers": "integers beyond 2^53-1 and exact decimals are strings, in requests and answers.",
-    "binary": "base64 with padding; '<name>_encoding' and '<name>_mime_type' stand beside it.",
-    "text": "UTF-8; a JSON text where an object or array is declared is read as such, with a warning.",
-    "dry_run": "true on any operation that changes something tells what would happen, and changes nothing.",
-    "confirmation": "a gated call answers CONFIRMATION_REQUIRED with a token; repeated with it as "
-    "'confirmation_token', the very same call runs once.",
-    "batch": "{'operations': [{'operation': …, 'params': …}, …]} in one tool, in order; one failure stops no other. "
-    "With 'transaction': true beside it, where a database is behind, all are kept or none.",
-}
-"""What the specification wants an adapter to document of its data (Spec 4.7, 10.3)."""
-
-EXTENSIONS: Final = (
-    *(f"introspect query '{query}'" for query in (*QUERIES[2:], "danger", "policies", "quota_status")),
-    "introspect parameters 'first' and 'after', and 'page' in _protocol: long lists come in pages",
-    "'transaction' beside 'operations' in a batch: kept together, or undone together",
-    "operators of filters, such as {field: {gte: 1}}, and the combiners 'and', 'or' and 'not'",
-    "'problems' in the details of an error: every fault of a request at once",
-    "'headgate/requestId' and 'headgate/sessionId' in the _meta of MCP's result, when a call fails",
-    "warning 'VALIDATION_STRINGIFIED_WARNING': a JSON text was read as the object or array that it holds",
-    "warning 'VALIDATION_UNKNOWN_PARAM_WARNING': outside strict mode, an unknown parameter was ignored",
-)
-"""What the specification wants listed of all that is added to it (Spec 10.2, 10.3)."""
 
 
 class Guard(Protocol):
@@ -89,6 +63,10 @@ class Guard(Protocol):
 
     def note(self, operation: Operation) -> str:
         """What a model should know before it calls."""
+        ...
+
+    def trust_of(self, source: str) -> str:
+        """How far a source is trusted."""
         ...
 
     async def answer(self, query: str, name: str | None, context: Context) -> object:
@@ -128,6 +106,12 @@ class Introspector:
                 return {"type": self._type(name)} if name is not None else self._types(first, after)
             case "search":
                 return self._search(name, first)
+            case "groups":
+                return (
+                    self._overview.groups(first, after)
+                    if name is None
+                    else self._overview.group(name, self._infos, first, after)
+                )
             case "collections":
                 return self._collections(name)
             case "executions":
@@ -137,19 +121,17 @@ class Introspector:
             case "limits":
                 return self._limits()
             case _:
-                return self._adapter_info()
+                return (
+                    self._adapter_info(first, after)
+                    if name is None
+                    else {"operation": self._overview.whence(self.operations.get(name))}
+                )
 
     # operations
 
     def _operations(self, session_id: str, first: int | None, after: str | None) -> object:
-        page = _page(list(self.operations), first, after)
-        protocol = self._protocol | {"session_id": session_id}
-        if len(page) < len(self.operations):
-            protocol["page"] = {
-                "total": len(self.operations),
-                "returned": len(page),
-                "after": page[-1] if page else after,
-            }
+        page = page_of(list(self.operations), first or _PAGE, after)
+        protocol = self._protocol | {"session_id": session_id} | page_info(page, len(self.operations), after)
         return {"_protocol": protocol, "operations": [self._infos[name] for name in page]}
 
     @cached_property
@@ -228,7 +210,7 @@ class Introspector:
 
     def _types(self, first: int | None, after: str | None) -> object:
         names = list(self._type_defs)
-        return {"types": [self._type_defs[name].info() for name in _page(names, first or len(names), after)]}
+        return {"types": [self._type_defs[name].info() for name in page_of(names, first or len(names), after)]}
 
     def _type(self, name: str) -> Mapping[str, object] | None:
         definition = self._type_defs.get(name)
@@ -268,6 +250,10 @@ class Introspector:
             ],
         }
 
+    @cached_property
+    def _overview(self) -> Overview:
+        return Overview(self.adapter, self.guard.trust_of if self.guard else None)
+
     def _collections(self, name: str | None) -> object:
         collections = self.adapter.collections
         if name is None:
@@ -290,7 +276,7 @@ class Introspector:
             ]
         }
 
-    def _adapter_info(self) -> object:
+    def _adapter_info(self, first: int | None, after: str | None) -> object:
         counts: dict[str, int] = {}
         for operation in self.operations.values():
             family = self.exposure.family_of(operation).name
@@ -306,22 +292,10 @@ class Introspector:
                 {"endpoint": family.name, "purpose": family.purpose, "operations": counts.get(family.name, 0)}
                 for family in self.exposure.profile.families
             ],
+            **self._overview.sources(first, after),
             "extensions": list(EXTENSIONS),
             "conventions": dict(CONVENTIONS),
         }
-
-
-def _page(names: Sequence[str], first: int | None, after: str | None) -> Sequence[str]:
-    """The names after one that is known. The last name of a page is the cursor of the next."""
-    start = 0
-    if after is not None:
-        if after not in names:
-            raise AqlError(
-                "VALIDATION_INVALID_VALUE",
-                "Parameter 'after' is not valid: give the last name of the page before",
-            )
-        start = names.index(after) + 1
-    return names[start : start + (first or _PAGE)]
 
 
 def _parameter_info(parameter: Parameter, operation: Operation) -> dict[str, object]:
@@ -358,11 +332,12 @@ def introspect_operation(introspector: Introspector) -> Operation:
         "operations": "what can be done, or with name one operation in full",
         "types": "the types, or with name one in full",
         "search": "operations that match the words in name, the best first",
+        "groups": "the sources and groups of operations with their numbers, or with name the operations of one",
         "collections": "the collections with their fields, operators, presets and relationships, or with name one",
         "executions": "the states of long work, and what leads from one to another",
         "errors": "the error codes",
         "limits": "the size limits",
-        "adapter_info": "this adapter, its endpoints and conventions",
+        "adapter_info": "this adapter, its sources, endpoints and conventions, or with name where an operation is from",
         **(guard.queries if guard else {}),
     }
     query = {
@@ -382,7 +357,8 @@ def introspect_operation(introspector: Introspector) -> Operation:
                 type=["integer", "null"],
                 minimum=1,
                 maximum=_MOST,
-                description=f"How many at most; else {_SEARCH_PAGE} of a search, {_PAGE} operations, all types.",
+                description=f"How many at most; else {_SEARCH_PAGE} of a search, {_PAGE} operations, {GROUPS} groups, "
+                "all types.",
             ),
             optional(
                 "after",

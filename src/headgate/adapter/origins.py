@@ -46,3 +46,13 @@ class Origin:
     category: Inferred
     danger: Inferred
     needs_review: bool = False
+
+    def wire(self) -> dict[str, object]:
+        """As introspection shows it."""
+        return {
+            "own_name": self.own_name,
+            "maps_to": self.maps_to,
+            "category": self.category.wire(),
+            "danger": self.danger.wire(),
+            **({"needs_review": True} if self.needs_review else {}),
+        }

@@ -1,0 +1,88 @@
+"""What introspection tells of sources and groups: whose operations are whose, and how that is known."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from headgate.adapter.adapter import Adapter
+from headgate.adapter.grouping import Groups
+from headgate.adapter.operations import Operation
+from headgate.adapter.pages import page_info, page_of
+
+__all__ = ["PAGE", "Overview"]
+
+PAGE: Final = 100
+"""How many groups, or operations of one, are told unless more are asked for."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """An adapter's operations by source and group."""
+
+    adapter: Adapter
+    trust_of: Callable[[str], str] | None = None
+    """How far a source is trusted, if anything guards."""
+
+    def groups(self, first: int | None, after: str | None) -> dict[str, object]:
+        """The groups of each source, a page of them."""
+        page = page_of(self._groups.names, first or PAGE, after)
+        described = {part.name: part.description for part in self.adapter.parts()}
+        sources: dict[str, dict[str, Any]] = {}
+        for group in map(self._groups.__getitem__, page):
+            if group.source not in sources:
+                about = described.get(group.source) or self.adapter.description
+                sources[group.source] = {
+                    "name": group.source,
+                    "operations": self._groups.count(group.source),
+                    **({"description": about} if about else {}),
+                    "groups": [],
+                }
+            sources[group.source]["groups"].append(group.wire())
+        return {"sources": list(sources.values()), **page_info(page, len(self._groups.names), after)}
+
+    def group(
+        self, name: str, infos: Mapping[str, Mapping[str, object]], first: int | None, after: str | None
+    ) -> dict[str, object]:
+        """The operations of one group, or of a whole source; a page of them."""
+        group = self._groups.find(name)
+        if group is None:
+            return {"group": None, "operations": []}
+        names = [operation.name for operation in group.operations]
+        page = page_of(names, first or PAGE, after)
+        return {
+            "group": group.wire(),
+            "operations": [infos[one] for one in page],
+            **page_info(page, len(names), after),
+        }
+
+    @cached_property
+    def _groups(self) -> Groups:
+        return Groups(self.adapter.operations.values(), self.adapter.name)
+
+    def sources(self, first: int | None, after: str | None) -> dict[str, object]:
+        """The sources with how each fares, and a page of which operation is whose; nothing if there is only one."""
+        parts = self.adapter.parts()
+        if not parts:
+            return {}
+        names = list(self.adapter.operations)
+        page = page_of(names, first or PAGE, after)
+        trust_of = self.trust_of
+        return {
+            "sources": [part.wire() | ({"trust": trust_of(part.name)} if trust_of else {}) for part in parts],
+            "operation_sources": {name: self.adapter.operations[name].source for name in page},
+            **page_info(page, len(names), after),
+        }
+
+    def whence(self, operation: Operation | None) -> dict[str, object] | None:
+        """Where an operation comes from, and how it was told what it is."""
+        if operation is None:
+            return None
+        told = {"group": operation.group, "name_in_source": operation.local}
+        origin = operation.origin
+        return {
+            "name": operation.name,
+            "source": operation.source or self.adapter.name,
+            **{key: value for key, value in told.items() if value},
+            **(origin.wire() if origin else {"category": {"value": operation.category.value}}),
+        }
