@@ -92,6 +92,8 @@ def test_every_option_of_serve_and_its_variable_are_documented() -> None:
 
 COMMANDS = (
     "call",
+    "review",
+    "export",
     "policy check",
     "policy test",
     "audit",

@@ -1,5 +1,8 @@
 """What an operator says of a source's operations, and every mistake in it."""
 
+import dataclasses
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, DangerLevel
 from headgate.sources.curation import Choice, Curation, curated, read_curation
+from tests.support import ROOT
 
 FILE = """
 include = ["list_*", "GET *", "createIssue"]
@@ -213,3 +217,18 @@ def test_a_message_that_names_no_parameter_is_refused() -> None:
     choice = Choice(danger=Danger(DangerLevel.DESTRUCTIVE, confirmation_message="Really {who}?"))
     with pytest.raises(AdapterError, match="who"):
         curated(operation(), choice)
+
+
+def test_the_files_that_the_documentation_shows_are_right() -> None:
+    page = (ROOT / "docs" / "review.md").read_text()
+    shown = [Curation.of(tomllib.loads(one), "page") for one in re.findall(r"```toml\n(.*?)```", page, re.DOTALL)]
+    assert [list(one.operations) for one in shown] == [
+        ["createIssue", "DELETE /issues/{id}", "rebuild_index"],
+        ["open_nodes"],
+    ]
+
+
+def test_every_key_is_documented() -> None:
+    page = (ROOT / "docs" / "review.md").read_text()
+    keys = [one.name for kind in (Curation, Choice, Danger) for one in dataclasses.fields(kind)]
+    assert [key for key in keys if f"`{key}`" not in page] == []

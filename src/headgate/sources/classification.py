@@ -134,7 +134,7 @@ class _Scales:
             category.value,
             round(min(_SUREST, self._agreeing(category, support)) * (1 - contradicted), 2),
             Provenance.DIRECT if says_so else Provenance.HEURISTIC,
-            _sentences(self.evidence, category),
+            _sentences(self.evidence, category) or ("nothing is said of it",),
         )
 
     def _agreeing(self, category: Category, support: float) -> float:

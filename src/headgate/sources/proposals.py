@@ -40,8 +40,8 @@ def with_proposals(text: str, proposals: Iterable[Proposal], where: str) -> tupl
     new = {one.origin.own_name: one for one in proposals if known.entry(one.name, one.origin.own_name) is None}
     if not new:
         return text, 0
-    before = f"{text.rstrip()}\n\n" if text.strip() else _HEAD + "\n"
-    made = before + "\n".join(_entry(one) for one in new.values())
+    before = text or _HEAD
+    made = before + ("\n" if before.endswith("\n") else "\n\n") + "\n".join(_entry(one) for one in new.values())
     _curation(made, where)
     return made, len(new)
 

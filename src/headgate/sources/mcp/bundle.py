@@ -201,5 +201,5 @@ def _note(tool: str, name: str, told: Inferred, *, needs_review: bool) -> dict[s
         "message": f"'{told.value}' is inferred with a confidence of {told.confidence:g}.",
         "tool": tool,
         "field": name,
-        "heuristic": "; ".join(told.evidence) or "nothing else is said",
+        "heuristic": "; ".join(told.evidence),
     }

@@ -1,0 +1,78 @@
+"""``headgate export``: a source in a form that others can read."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+from cyclopts import Parameter
+
+from headgate.cli.exits import OK, UNREACHABLE
+from headgate.cli.openings import Found, Looked, Reaching, Sources, looked_at
+from headgate.cli.output import complain, guarded, print_json, told
+from headgate.cli.targets import DatabaseChoices, Source
+from headgate.server.settings import SettingError
+
+__all__ = ["export"]
+
+
+def export(
+    *sources: Sources,
+    source: Source = None,
+    bundle: Annotated[
+        bool,
+        Parameter(
+            help="Write the discovery bundle of an MCP server: what it lists, and what is made of it.",
+            negative=(),
+            show_default=False,
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        Parameter(name=["--output", "-o"], help="The file to write. Without one: standard output.", show_default=False),
+    ] = None,
+    reaching: Reaching = Reaching(),  # noqa: B008  (frozen)
+    database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
+) -> int:
+    """Write what a source offers in a form that others can read; nothing is called.
+
+    Exit code 0: written; 2: wrong usage; 3: a source could not be opened.
+    """
+
+    async def work() -> int:
+        if not bundle:
+            raise SettingError("say what to write: --bundle")
+        looked = await looked_at(sources, source, reaching, database)
+        if looked.found:
+            _write(_bundles(looked), output)
+        return UNREACHABLE if looked.failed else OK
+
+    with told(notes=False):
+        return guarded(work)
+
+
+def _bundles(looked: Looked) -> object:
+    """One bundle, or a list of them if there are several servers."""
+    made = [_bundle(one) for one in looked.found]
+    return made[0] if len(made) == 1 else made
+
+
+def _bundle(found: Found) -> dict[str, object]:
+    from headgate.sources.mcp.bundle import discovery_bundle  # noqa: PLC0415  (most of a second of imports)
+
+    if found.spec.mcp is None or found.capture is None:
+        kind = found.spec.kind.value.replace("_", " ")
+        raise SettingError(f"--bundle is for MCP servers: source '{found.spec.name}' is of the kind '{kind}'")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return discovery_bundle(found.spec.mcp, found.capture, now, found.spec.curation)
+
+
+def _write(content: object, output: Path | None) -> None:
+    if output is None:
+        print_json(content, compact=False)
+        return
+    try:
+        output.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    except OSError as error:
+        raise SettingError(f"'{output}' cannot be written: {error.strerror}") from None
+    complain(f"written to '{output}'")
