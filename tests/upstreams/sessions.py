@@ -1,6 +1,5 @@
 """A server of others as a client of the SDK sees it: its tools, and what its calls give."""
 
-import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -9,14 +8,13 @@ from typing import Any, Self
 
 import anyio
 from mcp import Client, MCPError, types
+from mcp.client import ClientRequestContext
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 __all__ = ["PATIENCE", "Answer", "Session", "connected"]
 
 PATIENCE = 60.0
 """Seconds after which an answer will not come."""
-ELICITED = {"name": "Ada", "check": True}
-"""What the person says whenever something is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +54,37 @@ class Session:
         """Call a tool."""
         told: list[tuple[float, float | None]] = []
 
-        async def progress(done: float, total: float | None, _: str | None) -> None:
-            told.append((done, total))
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            told.append((progress, total))
 
         try:
             with anyio.fail_after(PATIENCE):
-                result = await self.client.call_tool(tool, dict(arguments), progress_callback=progress)
+                result = await self.client.call_tool(tool, dict(arguments), progress_callback=hear)
         except MCPError as error:
             return Answer(error=str(error), progress=tuple(told))
         return Answer(result.model_dump(mode="json", by_alias=True, exclude_none=True), progress=tuple(told))
 
 
-async def _answer_question(_: Any, __: types.ElicitRequestParams) -> types.ElicitResult:
-    return types.ElicitResult(action="accept", content=dict(ELICITED))
+async def _say_yes(context: ClientRequestContext, params: types.ElicitRequestParams) -> types.ElicitResult:
+    """What the person says whenever something is asked."""
+    return types.ElicitResult(action="accept", content={"name": "Ada", "check": True})
 
 
 @asynccontextmanager
 async def connected(
-    command: Sequence[str], folder: Path, *, environment: Mapping[str, str] | None = None, legacy: bool = True
+    command: Sequence[str],
+    folder: Path,
+    side: Path,
+    *,
+    environment: Mapping[str, str] | None = None,
+    legacy: bool = True,
 ) -> AsyncIterator[Session]:
-    """A session with the server that the command starts in the folder; it is ended with it."""
-    words = StdioServerParameters(
-        command=command[0], args=list(command[1:]), cwd=folder, env=dict(environment or os.environ)
+    """A session with the server that the command starts in the folder; what it complains of is kept aside."""
+    program = StdioServerParameters(
+        command=command[0], args=list(command[1:]), cwd=folder, env=None if environment is None else dict(environment)
     )
-    with (folder / "errors.log").open("w") as errors:
-        transport = stdio_client(words, errlog=errors)
+    with (side / "errors.log").open("w") as errors:
+        transport = stdio_client(program, errlog=errors)
         mode = "legacy" if legacy else "auto"
-        async with Client(transport, mode=mode, elicitation_callback=_answer_question) as client:
+        async with Client(transport, mode=mode, elicitation_callback=_say_yes) as client:
             yield await Session(client).listed()

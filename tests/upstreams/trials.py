@@ -9,7 +9,7 @@ from tests.browser.browsing import chromium
 from tests.upstreams.homes import furnish
 from tests.upstreams.servers import FOLDER, Place, Server
 
-__all__ = ["trial"]
+__all__ = ["leavings", "trial"]
 
 _STORE = """
 from fakeredis import TcpFakeServer
@@ -17,6 +17,9 @@ server = TcpFakeServer(("127.0.0.1", 0), server_type="redis")
 print(server.server_address[1], flush=True)
 server.serve_forever()
 """
+_PLAIN = {".txt", ".md", ".json", ".jsonl", ".csv"}
+_PASSING = {"out", "logs", ".git", ".cache", ".config", ".npm", ".local"}
+"""Folders of programs' own passing things."""
 
 
 @contextmanager
@@ -29,6 +32,15 @@ def trial(server: Server, home: Path, web: str) -> Iterator[Place]:
         return
     with _store() as port:
         yield Place(home, web, redis=port, chromium=browser)
+
+
+def leavings(home: Path) -> dict[str, bytes]:
+    """What a trial left in its folder, but for files that hold the time of their making."""
+    return {
+        str(file.relative_to(home)): file.read_bytes()
+        for file in sorted(home.rglob("*"))
+        if file.is_file() and file.suffix in _PLAIN and not _PASSING & set(file.relative_to(home).parts)
+    }
 
 
 @contextmanager
