@@ -16,7 +16,7 @@ from headgate.sources.shapes.keywords import KEYWORDS, compiles, is_text, is_val
 from headgate.sources.shapes.loosening import LOOSE, settled
 from headgate.sources.shapes.references import References
 from headgate.sources.shapes.rings import without_rings
-from headgate.sources.shapes.spelling import spelt_out
+from headgate.sources.shapes.spelling import EVALUATED, spelt_out
 
 __all__ = ["MalformedSchema", "Normalized", "normalized"]
 
@@ -130,6 +130,8 @@ class _Work:
                     self._loosen("the 'const' of its schema is not usable")
         self._spend([kept.get("const"), kept.get("default")])
         said = spelt_out(kept)
+        if said.keys() != kept.keys() and self.references.has_unevaluated:
+            self._loosen(EVALUATED)
         yield from ((key, said[key]) for key in (*KEYWORDS, "const", "default") if key in said)
         kept["allOf"] = said.get("allOf", ())
 

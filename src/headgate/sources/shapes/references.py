@@ -73,6 +73,11 @@ class References:
         return found
 
     @cached_property
+    def has_unevaluated(self) -> bool:
+        """Whether anything depends on which fields others speak of."""
+        return any("unevaluatedProperties" in schema for schema in self._parts)
+
+    @cached_property
     def _parts(self) -> list[Mapping[str, Any]]:
         """All objects of the document, as far as it is of a sane size."""
         found: list[Mapping[str, Any]] = []

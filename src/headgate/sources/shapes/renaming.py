@@ -16,9 +16,9 @@ def renamed(schema: Schema, translator: Translator) -> Schema:
     if names is not None:
         _rename(made, names)
     if isinstance(made.get("default"), dict | list):
-        made["default"] = translator.ahead(made["default"], schema)
+        made["default"] = translator.place([schema]).ahead(made["default"])
     if "examples" in made:
-        made["examples"] = [translator.ahead(example, schema) for example in made["examples"]]
+        made["examples"] = [translator.place([schema]).ahead(example) for example in made["examples"]]
     return made
 
 

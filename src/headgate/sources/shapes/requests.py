@@ -1,6 +1,6 @@
 """The schema of a whole request, taken apart into the parts that speak of it, and its parameters."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -10,7 +10,7 @@ from headgate.adapter.schemas import REF
 from headgate.adapter.subschemas import SAME_VALUE, keyed_children, target_of, with_children
 from headgate.sources.shapes.normalizing import Normalized
 from headgate.sources.shapes.places import mentioned
-from headgate.sources.shapes.spelling import spelt_out
+from headgate.sources.shapes.spelling import EVALUATED, spelt_out
 
 __all__ = ["Part", "Request", "Standing", "request_of"]
 
@@ -104,42 +104,56 @@ class Request:
 
 def request_of(clean: Normalized) -> Request:
     """A schema that was made usable, as one of a request. Its type is that of an object, whatever it says."""
-    root, definitions = _own_copies(clean.schema, clean.definitions)
+    copies = _Copies(clean.definitions)
+    root = copies.of(clean.schema)
+    definitions = {**clean.definitions, **copies.all()}
     while set(root) <= {"$ref", *_WORDS} and target_of(root) in definitions:
         root = definitions[str(target_of(root))]
     parts = _parts(root, definitions)
-    is_odd = False
-    for part in parts:
-        if part.standing is Standing.DEMANDED:
-            declared = part.schema.pop("type", "object")
-            is_odd |= "object" not in ([declared] if isinstance(declared, str) else declared)
-    notes = ("it is not described as an object",) if is_odd else ()
-    return Request(parts, definitions, (*clean.notes, *notes))
+    types = [part.schema.pop("type", "object") for part in parts if part.standing is Standing.DEMANDED]
+    notes = [*clean.notes]
+    if not all("object" in ([declared] if isinstance(declared, str) else declared) for declared in types):
+        notes.append("it is not described as an object")
+    if copies.has_spelt and any("unevaluatedProperties" in part.schema for part in parts):
+        notes.append(EVALUATED)
+    return Request(parts, definitions, tuple(notes))
 
 
-def _own_copies(schema: Schema, definitions: Mapping[str, Schema]) -> tuple[Schema, dict[str, Schema]]:
-    """The schema with copies of all that speaks of the same value, in definitions that nothing else refers to."""
-    copies: dict[str, str] = {}
-    made = dict(definitions)
+class _Copies:
+    """Copies of all that speaks of the whole request, in definitions that nothing else refers to."""
 
-    def copied(schema: Schema) -> Schema:
-        copy = with_children(schema, lambda key, child: copied(child) if key in SAME_VALUE else child)
+    def __init__(self, definitions: Mapping[str, Schema]) -> None:
+        self._definitions = definitions
+        self._names: dict[str, str] = {}
+        self._waiting: list[str] = []
+        self.has_spelt = False
+        """Whether a constant was spelt out."""
+
+    def of(self, schema: Schema) -> Schema:
+        """The copy of one schema; what it refers to waits to be copied."""
+        copy = with_children(schema, lambda key, child: self.of(child) if key in SAME_VALUE else child)
         target = target_of(schema)
         if target is not None:
-            copy["$ref"] = f"{REF}{copies.setdefault(target, _free(f'{target}_request', made))}"
-            made.setdefault(copies[target], {})
-        return spelt_out(copy, always=True)
+            copy["$ref"] = f"{REF}{self._name(target)}"
+        spelt = spelt_out(copy, always=True)
+        self.has_spelt |= spelt.keys() != copy.keys()
+        return spelt
 
-    root = copied(schema)
-    done: set[str] = set()
-    while len(done) < len(copies):
-        for target in [name for name in copies if name not in done]:
-            made[copies[target]] = copied(definitions[target])
-            done.add(target)
-    return root, made
+    def _name(self, target: str) -> str:
+        if target not in self._names:
+            self._names[target] = _free(f"{target}_request", self._definitions)
+            self._waiting.append(target)
+        return self._names[target]
+
+    def all(self) -> dict[str, Schema]:
+        """All definitions that were waiting."""
+        made = {}
+        for target in self._waiting:
+            made[self._names[target]] = self.of(self._definitions[target])
+        return made
 
 
-def _free(wanted: str, taken: Iterable[str]) -> str:
+def _free(wanted: str, taken: Mapping[str, Schema]) -> str:
     while wanted in taken:
         wanted += "_"
     return wanted

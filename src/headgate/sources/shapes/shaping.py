@@ -1,6 +1,6 @@
 """From the schema of a foreign request to parameters, and from their values back to that request."""
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -19,7 +19,7 @@ from headgate.sources.shapes.places import names_inside
 from headgate.sources.shapes.renaming import renamed
 from headgate.sources.shapes.requests import Request, request_of
 from headgate.sources.shapes.rules import ADDED, Rules, rules_of, within_input
-from headgate.sources.shapes.translating import Translator
+from headgate.sources.shapes.translating import Place, Translator
 
 __all__ = ["NOT_GIVEN", "Beside", "Shaped", "has_changes", "shaped"]
 
@@ -51,9 +51,8 @@ class Shaped:
     """The upstream's spelling of each name: of parameters, and of the fields of an ``input`` that was made here."""
     folded: bool = False
     """Whether ``input`` was made here, and is to be unfolded."""
-    _inside: Mapping[str, Schema] = field(default_factory=dict, repr=False)
-    """Of the parameters inside which names differ: their schemas with the upstream's spelling."""
-    _translator: Translator = field(default=Translator({}, {}), repr=False)
+    _request: Place | None = field(default=None, repr=False)
+    """What the upstream calls the names inside values, if any has another name here."""
 
     def back(self, values: Mapping[str, object]) -> dict[str, object]:
         """The request as the upstream spells it; what was not given is left out."""
@@ -64,7 +63,7 @@ class Shaped:
             own = self.own_names.get(name, name)
             if own in made or (name not in self.own_names and name in self._spelt_otherwise):
                 raise Invalid(name, "it is given under two names, or under another than its own")
-            made[own] = self._translator.back(name, value, self._inside[name]) if name in self._inside else value
+            made[own] = value if self._request is None else self._request.field(own).back(name, value)
         return made
 
     def _flat(self, values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
@@ -92,7 +91,7 @@ def shaped(schema: object, *, taken: Container[str] = (), update: Beside | None 
     own = request.parameters()
     names = parameter_names((*own, *request.mentioned), taken=taken)
     rules, notes = rules_of(request, names)
-    translator = _translator(request, names, [*own.values(), rules])
+    translator = _translator(request, names, own.values(), rules)
     made = {names[name]: renamed(child, translator) for name, child in own.items()}
     spelt = Shaped(
         tuple(_parameters(made, {names[name] for name in request.required})),
@@ -100,19 +99,19 @@ def shaped(schema: object, *, taken: Container[str] = (), update: Beside | None 
         renamed(rules, translator),
         (*request.notes, *notes, *_renaming_notes({name: names[name] for name in own})),
         {names[name]: name for name in own},
-        _inside={names[name]: child for name, child in own.items() if translator.concerns(child)},
-        _translator=translator,
+        _request=translator.place([request.parts[0].schema]) if translator.is_needed else None,
     )
     if update is not None:
         spelt = _with_input(spelt, {names[name] for name in own if update(name) and names[name] != INPUT})
     return _usable(replace(spelt, definitions=_reached(spelt)))
 
 
-def _translator(request: Request, names: Mapping[str, str], schemas: Sequence[Schema]) -> Translator:
+def _translator(request: Request, names: Mapping[str, str], own: Iterable[Schema], rules: Schema) -> Translator:
     """What knows the names of parameters in the request's own parts, and those inside their values elsewhere."""
-    inside = names_inside(schemas, request.definitions)
+    inside = names_inside([*own, rules], request.definitions)
     outside = {**{own: name for own, name in names.items() if own != name}, ADDED: DRY_RUN}
-    return Translator(request.definitions, {**inside, **{id(part.schema): outside for part in request.parts}})
+    parts = {id(schema): outside for schema in (rules, *(part.schema for part in request.parts))}
+    return Translator(request.definitions, {**inside, **parts}, is_needed=bool(inside.keys() - parts.keys()))
 
 
 def _reached(shape: Shaped) -> dict[str, Schema]:
@@ -174,7 +173,7 @@ def _usable(made: Shaped) -> Shaped:
     )
     is_open = made.rules.get("additionalProperties")
     rules: Schema = {} if is_open is None else {"additionalProperties": is_open is not False or _is_patterned(made)}
-    return replace(made, parameters=loose, definitions={}, rules=rules, notes=(*made.notes, note))
+    return replace(made, parameters=loose, definitions={}, rules=rules, notes=(*made.notes, note), _request=None)
 
 
 def _is_patterned(made: Shaped) -> bool:

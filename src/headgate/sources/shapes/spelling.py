@@ -1,12 +1,15 @@
 """Constant objects as schemas of their fields, so that the names inside them are names like all others."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from headgate.adapter.parameters import Schema
 from headgate.protocol.names import is_snake_case
 
-__all__ = ["schema_of_value", "spelt_out"]
+__all__ = ["EVALUATED", "schema_of_value", "spelt_out"]
+
+EVALUATED: Final = "it counts constants among the fields that are spoken of"
+"""What is said where a constant that was spelt out makes ``unevaluatedProperties`` take more."""
 
 
 def spelt_out(schema: Mapping[str, Any], *, always: bool = False) -> Schema:

@@ -11,7 +11,7 @@ from headgate.adapter.subschemas import children_of, target_of
 from headgate.protocol.errors import Invalid, quoted
 from headgate.sources.shapes.places import Names, in_place, mentioned
 
-__all__ = ["Translator"]
+__all__ = ["Place", "Translator"]
 
 _MOST_PLACES: Final = 10_000
 _INNER_ITEMS: Final = ("contains", "unevaluatedItems")
@@ -20,27 +20,28 @@ _INNER_ITEMS: Final = ("contains", "unevaluatedItems")
 class Translator:
     """Knows what the fields are called in every place that a schema has for values."""
 
-    def __init__(self, definitions: Mapping[str, Schema], names: Names) -> None:
+    def __init__(self, definitions: Mapping[str, Schema], names: Names, *, is_needed: bool) -> None:
         self.definitions = definitions
         self.names = names
-        self._places: dict[frozenset[int], _Place] = {}
+        self.is_needed = is_needed
+        """Whether anything inside the value of a parameter has another name."""
+        self._places: dict[frozenset[int], Place] = {}
 
-    def place(self, schemas: Iterable[Schema]) -> "_Place":
+    def place(self, schemas: Iterable[Schema]) -> "Place":
         """The place that these schemas speak of together."""
         found = list({id(schema): schema for schema in schemas}.values())
         key = frozenset(id(schema) for schema in found)
         if key not in self._places:
             if len(self._places) >= _MOST_PLACES:
                 self._places.clear()
-            self._places[key] = _Place(self, in_place(found, self.definitions))
+            self._places[key] = Place(self, in_place(found, self.definitions))
         return self._places[key]
 
-    def concerns(self, schema: Schema) -> bool:
-        """Whether any field inside has another name here."""
+    def concerns(self, schemas: Iterable[Schema]) -> bool:
+        """Whether any field there, or inside, has another name here."""
         seen: set[int] = set()
-        waiting = [schema]
-        while waiting and self.names:
-            here = waiting.pop()
+        waiting = list(schemas)
+        for here in waiting:
             if id(here) in seen:
                 continue
             seen.add(id(here))
@@ -52,62 +53,59 @@ class Translator:
             waiting += [] if target is None else [target]
         return False
 
-    def ahead(self, value: Any, schema: Schema) -> Any:
-        """A value of the upstream as it is written here."""
-        return self._ahead(value, self.place([schema]))
 
-    def _ahead(self, value: Any, place: "_Place") -> Any:
-        if isinstance(value, list):
-            return [self._ahead(item, place.item(index)) for index, item in enumerate(value)]
-        if isinstance(value, dict):
-            return {place.here.get(key, key): self._ahead(child, place.field(key)) for key, child in value.items()}
-        return value
-
-    def back(self, parameter: str, value: Any, schema: Schema) -> Any:
-        """A value of a parameter as the upstream writes it."""
-        return self._back(parameter, value, self.place([schema]))
-
-    def _back(self, parameter: str, value: Any, place: "_Place") -> Any:
-        if isinstance(value, list):
-            return [self._back(parameter, item, place.item(index)) for index, item in enumerate(value)]
-        if not isinstance(value, dict):
-            return value
-        made = {}
-        for key, child in value.items():
-            own = place.there.get(key, key)
-            if own == key and key in place.here:  # else it would pass by what is decided on the other name
-                raise Invalid(parameter, f"a field is called {quoted(place.here[key], 'otherwise')} here")
-            made[own] = self._back(parameter, child, place.field(own))
-        return made
-
-
-class _Place:
+class Place:
     """Everything that is said of one value."""
 
     def __init__(self, translator: Translator, schemas: Sequence[Schema]) -> None:
         self._translator = translator
         self._schemas = schemas
 
+    def ahead(self, value: Any) -> Any:
+        """A value of the upstream as it is written here."""
+        if isinstance(value, list):
+            return [self.item(index).ahead(item) for index, item in enumerate(value)]
+        if isinstance(value, dict):
+            return {self._here.get(key, key): self.field(key).ahead(child) for key, child in value.items()}
+        return value
+
+    def back(self, parameter: str, value: Any) -> Any:
+        """A value that stands in a parameter as the upstream writes it."""
+        if not isinstance(value, dict | list) or not self._is_concerned:
+            return value
+        if isinstance(value, list):
+            return [self.item(index).back(parameter, item) for index, item in enumerate(value)]
+        made = {}
+        for key, child in value.items():
+            own = self._there.get(key, key)
+            if own == key and key in self._here:  # else it would pass by what is decided on the other name
+                raise Invalid(parameter, f"a field inside it is called {quoted(self._here[key], 'otherwise')} here")
+            made[own] = self.field(own).back(parameter, child)
+        return made
+
     @cached_property
-    def here(self) -> Mapping[str, str]:
+    def _is_concerned(self) -> bool:
+        return self._translator.concerns(self._schemas)
+
+    @cached_property
+    def _here(self) -> Mapping[str, str]:
         """The fields that are called otherwise here, by their own names."""
-        names = self._translator.names
         found: dict[str, str] = {}
         for schema in self._schemas:
-            called = names.get(id(schema), {})
+            called = self._translator.names.get(id(schema), {})
             found |= {name: called[name] for name in mentioned(schema) if name in called}
         return found
 
     @cached_property
-    def there(self) -> Mapping[str, str]:
+    def _there(self) -> Mapping[str, str]:
         """Their own names, by what they are called here."""
-        return {here: own for own, here in self.here.items()}
+        return {here: own for own, here in self._here.items()}
 
-    def field(self, own: str) -> "_Place":
+    def field(self, own: str) -> "Place":
         """The place of one field."""
         return self._translator.place(child for schema in self._schemas for child in _under_name(schema, own))
 
-    def item(self, index: int) -> "_Place":
+    def item(self, index: int) -> "Place":
         """The place of one item."""
         return self._translator.place(child for schema in self._schemas for child in _under_index(schema, index))
 
