@@ -74,7 +74,7 @@ class Shaping:
         return made if is_free else self._shaped(body, taken, is_update=is_update)
 
     def _shaped(self, body: Body, taken: Container[str], *, is_update: bool) -> Shaped:
-        schema = {**body.schema.schema, "$defs": self.schemas.definitions(body.schema.names)}
+        schema = {**body.schema.schema, "$defs": self.schemas.within(body.schema.names)}
         return shaped(schema, taken=taken, update=(lambda _: False) if is_update else None)
 
 
@@ -157,7 +157,7 @@ class _Making:
             "properties": properties,
             "required": required,
             "additionalProperties": False,
-            "$defs": self.shaping.schemas.definitions(names),
+            "$defs": self.shaping.schemas.within(names),
         }
         try:
             return shaped(root, update=update)

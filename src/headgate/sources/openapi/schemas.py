@@ -12,7 +12,7 @@ from headgate.sources.openapi.references import References, Target
 from headgate.sources.openapi.words import FIELD, plain
 from headgate.sources.shapes import MalformedSchema, normalized
 
-__all__ = ["Direction", "Rewritten", "Schemas", "usable"]
+__all__ = ["MOST_PARTS", "Direction", "Rewritten", "Schemas", "usable"]
 
 Direction: TypeAlias = Literal["request", "response"]
 
@@ -32,6 +32,8 @@ _SUFFIXES: Final = {"request": "Input", "response": ""}
 _HIDDEN: Final = {"request": "readOnly", "response": "writeOnly"}
 _NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_EXAMPLE: Final = 200
+MOST_PARTS: Final = 1_500
+"""How many fields and branches a request's schema may have before those far inside are left to the upstream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Schemas:
     _targets: dict[str, tuple[Target, Direction]] = field(default_factory=dict)
     _known: dict[str, Rewritten] = field(default_factory=dict)
     _usable: dict[str, Schema] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
 
     def rewritten(self, schema: object, file: str, direction: Direction) -> Rewritten:
         """A schema that stands somewhere in a file."""
@@ -72,6 +75,20 @@ class Schemas:
             found[name] = made.schema
             waiting += made.names
         return found
+
+    def within(self, names: tuple[str, ...], parts: int = MOST_PARTS) -> dict[str, Schema]:
+        """All that these names lead to; beyond so many parts, what is farther away stands for anything."""
+        found = self.definitions(names)
+        for name in found:
+            parts -= self._size(name)
+            if parts < 0:
+                found[name] = {}
+        return found
+
+    def _size(self, name: str) -> int:
+        if name not in self._sizes:
+            self._sizes[name] = _parts(self._definition(name).schema)
+        return self._sizes[name]
 
     def usable_definitions(self, names: tuple[str, ...], most: int) -> dict[str, Schema]:
         """The nearest of the named schemas that these lead to, each one usable by itself."""
@@ -159,6 +176,12 @@ def usable(made: Rewritten) -> Schema:
         return normalized({**made.schema, "$defs": {name: {} for name in made.names}}).schema
     except MalformedSchema:
         return {}
+
+
+def _parts(schema: object) -> int:
+    if isinstance(schema, list):
+        return sum(_parts(child) for child in schema)
+    return 1 + sum(_parts(child) for child in schema.values()) if isinstance(schema, dict) else 0
 
 
 def _plain_keywords(node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
