@@ -63,7 +63,7 @@ def read_operations(block: Spot, shared: Mapping[str, Schema]) -> list[Read]:
             name = read.entry.name
             if name in taken:
                 where = spot.below("name", name)
-                where.wrong("a name of its own", "Rename one.", found=f"that of {taken[name]}", code=_DUPLICATE)
+                where.wrong("a name of its own", "Rename one.", found=f"the one of {taken[name]}", code=_DUPLICATE)
             taken.setdefault(name, f"'{spot.path}'")
             found.append(read)
     if not found and not block.notes.mistakes:
@@ -128,11 +128,11 @@ def _name(spot: Spot) -> str | None:
     if name is None:
         return None
     if not is_snake_case(name) or len(name) > _LONGEST_NAME:
-        expected = f"lower-case letters, digits and underscores, {_LONGEST_NAME} characters at most"
+        expected = f"lower-case letters, digits and underscores, no more than {_LONGEST_NAME} characters"
         spot.wrong(expected, "Write it like 'get_book'.", code="SCHEMA_INVALID_NAME")
         return None
     if name in HELD_OPERATIONS:
-        spot.wrong("a name that the protocol does not use itself", "Choose another.", code="SCHEMA_INVALID_NAME")
+        spot.wrong("a name of its own, not one of the protocol", "Choose another.", code="SCHEMA_INVALID_NAME")
         return None
     return name
 
@@ -160,7 +160,7 @@ def _shape(
     for name in {name for name in names if names.count(name) > 1}:
         here = spot.below("params", None).below(name, None)
         here.wrong(
-            "a name that paging and field selection do not use", "Rename it.", found=f"'{name}'", code=_DUPLICATE
+            "a name which paging and field selection do not use", "Rename it.", found=f"'{name}'", code=_DUPLICATE
         )
     if category is Category.UPDATE and INPUT not in names:
         return _folded(given, maps_to)

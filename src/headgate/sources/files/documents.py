@@ -41,20 +41,26 @@ class Document:
 
 def text_of_file(path: Path) -> str:
     """The text of a file. An AdapterFileError says why it cannot be read."""
+    raw = _bytes_of_file(path)
+    if len(raw) > LARGEST_FILE:
+        raise _unusable(path.name, f"{LARGEST_FILE} bytes or fewer", "a larger file", "Split it into several files.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        found = f"something else from byte {error.start + 1} on"
+        raise _unusable(path.name, "UTF-8", found, "Save it as UTF-8.") from None
+
+
+def _bytes_of_file(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            raw = file.read(LARGEST_FILE + 1)
-        if len(raw) > LARGEST_FILE:
-            raise _unusable(
-                path.name, f"{LARGEST_FILE} bytes or fewer", "a larger file", "Split it into several files."
-            )
-        return raw.decode("utf-8-sig")
+            return file.read(LARGEST_FILE + 1)
     except FileNotFoundError:
         raise _unusable(path.name, "a file", "none of this name", "Check the path.") from None
     except IsADirectoryError:
         raise _unusable(path.name, "a file", "a folder", "Name the file in it.") from None
     except (OSError, ValueError):
-        raise _unusable(path.name, "a file that can be read", "one that cannot", "Check who may read it.") from None
+        raise _unusable(path.name, "a readable file", "another one", "Check who may read it.") from None
 
 
 def read_document(text: str, where: str) -> Document:
@@ -144,7 +150,7 @@ class _Composition:
     def _alias(self, event: yaml.AliasEvent) -> None:
         if self._is_key_due or event.anchor not in self._anchors:
             fix = "Write the value out here."
-            raise self._stop("a value", f"the alias {shown(event.anchor)} of something not yet complete", fix, event)
+            raise self._stop("a value", f"the alias {shown(event.anchor)} of something not yet whole", fix, event)
         value, size = self._anchors[event.anchor]
         self._put(self._next_steps(event), value, size, event)
 

@@ -35,7 +35,7 @@ _SHAPE: Final = re.compile("|".join(rf"(?P<s{place}>{shape})" for place, shape i
 _NAMES: Final = tuple(_SHAPES)
 _AROUND: Final = re.compile(r"[A-Za-z0-9_]")
 _AUTHORIZATION: Final = re.compile(
-    r"(?i)\b(?:bearer|basic|authorization\s*[:=]\s*[\"']?(?:token|apikey)?)\s+([^\s\"'`,;)]+)"
+    r"(?i)\b(?:bearer|basic|authorization[\"']?\s*[:=]\s*[\"']?(?:token|apikey|(?!bearer\b|basic\b)))\s+([^\s\"'`,;)]+)"
 )
 _USERINFO: Final = re.compile(r"(?i)\b[a-z][a-z0-9+.-]{1,20}://([^\s/@:\"'`]*):([^\s/@\"'`]+)@")
 _SECRET_KEY: Final = re.compile(
@@ -66,13 +66,20 @@ class Leak:
     kind: str
     line: int | None
     steps: Steps = ()
+    is_key: bool = False
+    """Whether it is the name of a field, so that no way to anything below may be told."""
 
 
 def leaks_in(document: Document) -> list[Leak]:
     """The credentials of a file: in its values, its comments and its prose."""
     found = [
+        Leak(kind, document.line_of((*steps, name)), steps, is_key=True)
+        for steps, name in _keys(document.content)
+        if (kind := _kind_of(name))
+    ]
+    found += [
         Leak(kind, document.line_of(steps), steps)
-        for steps, text in _texts(document.content, ())
+        for steps, text in _texts(document.content)
         if (kind := _kind_of(text) or _kind_under(steps, text))
     ]
     told = {leak.line for leak in found}
@@ -88,7 +95,7 @@ def mistake_of(leak: Leak) -> Mistake:
         code="AUTH_CONFIG_INVALID",
         path=path_of(leak.steps),
         expected="no credential in the file",
-        found=f"what looks like {leak.kind}",
+        found=f"something like {leak.kind}",
         fix="Remove it, revoke it if it was real, and name an environment variable instead, as 'token_env: API_TOKEN'.",
         line=leak.line,
     )
@@ -114,16 +121,28 @@ def without_secrets(value: Any, steps: Steps = ()) -> Any:
     return _STARS if is_told else cleared
 
 
-def _texts(value: object, steps: Steps) -> Iterator[tuple[Steps, str]]:
-    waiting: list[tuple[Steps, object]] = [(steps, value)]
+def _texts(content: object) -> Iterator[tuple[Steps, str]]:
+    for steps, value in _walked(content):
+        if isinstance(value, str):
+            yield steps, value
+
+
+def _keys(content: object) -> Iterator[tuple[Steps, str]]:
+    for steps, value in _walked(content):
+        if isinstance(value, Mapping):
+            yield from ((steps, name) for name in value)
+
+
+def _walked(content: object) -> Iterator[tuple[Steps, object]]:
+    """Every value, however deep it stands."""
+    waiting: list[tuple[Steps, object]] = [((), content)]
     while waiting:
-        here, one = waiting.pop()
-        if isinstance(one, Mapping):
-            waiting += (((*here, key), child) for key, child in one.items())
-        elif isinstance(one, list):
-            waiting += (((*here, place), child) for place, child in enumerate(one))
-        elif isinstance(one, str):
-            yield here, one
+        steps, value = waiting.pop()
+        yield steps, value
+        if isinstance(value, Mapping):
+            waiting += (((*steps, name), child) for name, child in value.items())
+        elif isinstance(value, list):
+            waiting += (((*steps, place), child) for place, child in enumerate(value))
 
 
 def _kind_of(text: str) -> str | None:

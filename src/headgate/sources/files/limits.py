@@ -102,7 +102,7 @@ def _operations(spot: Spot, entries: Sequence[Entry]) -> Patterns:
         return ANYTHING
     if not names:
         fix = "Write it as 'maps_to' has it; '*' stands for anything."
-        spot.wrong("an endpoint that an operation maps to", fix, code="SCHEMA_UNRESOLVED_REF")
+        spot.wrong("an endpoint of one of the operations", fix, code="SCHEMA_UNRESOLVED_REF")
     return Patterns(names)
 
 
@@ -111,7 +111,7 @@ def _quotas(spot: Spot, currency: str | None) -> Iterator[Quota]:
     enabled = fields["enabled"].flag() if "enabled" in fields else True
     for name in ("persistence", "reset_schedule"):
         if name in fields:
-            fix = "Remove it: the server's state keeps what was counted."
+            fix = "Remove it: the server counts in its own state."
             fields[name].wrong("nothing of how it is counted", fix)
     if "limits" in fields:
         quotas = [quota for item in fields["limits"].items() if (quota := _quota(item, currency))]

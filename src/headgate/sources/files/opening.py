@@ -56,5 +56,5 @@ def _server(upstream: Upstream) -> SourceSpec:
     servers = {"mcpServers": {_SERVER: dict(upstream.options)}}
     spec = next(iter(mcp_servers_from(servers, "the adapter file", upstream.folder, os.environ)), None)
     if spec is None:
-        raise AdapterError("The adapter file names no MCP server that can be started.")
+        raise AdapterError("The adapter file names no usable MCP server.")
     return SourceSpec(name=_SERVER, kind=SourceKind.MCP, mcp=spec, problem=spec.problem)

@@ -53,7 +53,7 @@ _LONGEST_CURSOR: Final = 8_000
 
 def paging_parameters(paging: Paging) -> tuple[Parameter, Parameter]:
     """The two parameters by which callers turn pages."""
-    words = f"How many items a page has; {paging.default_limit} unless said, {paging.max_limit} at most."
+    words = f"How many items a page has; {paging.default_limit} unless said, no more than {paging.max_limit}."
     size = {"type": "integer", "minimum": 1, "description": words}
     place = {
         "type": "string",

@@ -9,8 +9,7 @@ import jsonschema_rs
 
 from headgate.adapter.parameters import Deprecated, Parameter, Schema
 from headgate.adapter.text_formats import FORMATS
-from headgate.protocol.adapter_errors import AdapterError
-from headgate.protocol.names import is_snake_case
+from headgate.protocol.names import REQUEST_FIELDS, is_snake_case
 from headgate.sources.files.mistakes import shown
 from headgate.sources.files.schemas import DATA_TYPES, read_schema
 from headgate.sources.files.spots import Spot
@@ -72,24 +71,27 @@ def _parameter(own: str, spot: Spot, definitions: Mapping[str, Schema]) -> Given
         fix = "Give it a short name, and its own one as 'sent_as'."
         spot.wrong("a name such as 'page_size'", fix, found=shown(own), code="SCHEMA_INVALID_NAME")
         return None
+    if name in REQUEST_FIELDS:
+        fix = "Choose another name, and give its own one as 'sent_as'."
+        spot.wrong("a name of its own, not a field of every request", fix, found=shown(own), code="SCHEMA_INVALID_NAME")
+        return None
     fields = spot.fields((*OWN_KEYS, *KEYWORDS))
+    return Given(_made(name, fields, spot, definitions), _sent(own, fields), spot)
+
+
+def _made(name: str, fields: Mapping[str, Spot], spot: Spot, definitions: Mapping[str, Schema]) -> Parameter:
+    """The parameter; one that may be anything where it is wrong, so that no more is told than is wrong."""
     schema = _schema(fields, spot, list(definitions))
     required = fields["required"].flag() if "required" in fields else False
     deprecated = read_deprecated(fields["deprecated"]) if "deprecated" in fields else None
     if schema is None or required is None:
-        return None
+        return Parameter(name, {})
     if deprecated and "schema" not in fields:
         schema["deprecated"] = True
     if "default" in fields and not default_fits(schema, definitions):
-        fields["default"].wrong("a default that the parameter allows", "Correct the default, or the type.")
-    default = schema.get("default", NOT_GIVEN)
-    try:
-        made = Parameter(name, schema, required=required, default=None if required else default, deprecated=deprecated)
-    except AdapterError:
-        fix = "Choose another name, and say 'sent_as' what it is in the request."
-        spot.wrong("a name of its own", fix, found=shown(own), code="SCHEMA_INVALID_NAME")
-        return None
-    return Given(made, _sent(own, fields), spot)
+        fields["default"].wrong("a default within the bounds of the parameter", "Correct the default, or the type.")
+    default = None if required else schema.get("default", NOT_GIVEN)
+    return Parameter(name, schema, required=required, default=default, deprecated=deprecated)
 
 
 def _sent(own: str, fields: Mapping[str, Spot]) -> Sent:

@@ -17,6 +17,7 @@ from headgate.sources.files.definitions import Read, read_operations
 from headgate.sources.files.documents import Document, read_document, text_of_file
 from headgate.sources.files.leaks import leaks_in, mistake_of
 from headgate.sources.files.limits import Limits, read_limits
+from headgate.sources.files.mistakes import AdapterFileError
 from headgate.sources.files.plugins.builtin import register_builtin
 from headgate.sources.files.plugins.interfaces import Plugin
 from headgate.sources.files.plugins.registry import AUTHS, PROTOCOLS, SERIALIZATIONS, TRANSPORTS, Registry
@@ -63,7 +64,10 @@ def adapter_file_from(text: str, where: str, folder: Path = Path()) -> AdapterFi
 
 
 def _refuse_credentials(document: Document, top: Spot) -> None:
-    for leak in leaks_in(document):
+    leaks = leaks_in(document)
+    if any(leak.is_key for leak in leaks):
+        raise AdapterFileError(document.where, [mistake_of(leak) for leak in leaks if leak.is_key])
+    for leak in leaks:
         top.notes.mistakes.append(mistake_of(leak))
         if leak.steps:
             top.notes.hidden.add(leak.steps)
@@ -146,7 +150,7 @@ def _target(spot: Spot) -> Target | None:
     fields = spot.fields(known)
     transport.check(fields, spot)
     if transport.name not in protocol.transports:
-        expected = f"a transport that carries '{protocol.name}': {', '.join(protocol.transports)}"
+        expected = f"a transport for '{protocol.name}': {', '.join(protocol.transports)}"
         every["transport"].wrong(expected, "Change one of the two.", code="PLUGIN_NOT_FOUND")
     if len(spot.notes.mistakes) > before:
         return None
@@ -168,8 +172,8 @@ def _plugin(spot: Spot | None, registry: Registry[Any]) -> Any:
     plugin: Plugin | None = registry.find(name)
     if plugin is None:
         hint = did_you_mean(nearest(name, registry.names, 1)).removeprefix(". ")
-        expected = f"a {registry.category} plugin: {', '.join(registry.names)}"
-        spot.wrong(expected, hint or "Choose one of them, or install the package that has it.", code="PLUGIN_NOT_FOUND")
+        expected = f"one of the {registry.category} plugins: {', '.join(registry.names)}"
+        spot.wrong(expected, hint or "Choose one of them, or install its package.", code="PLUGIN_NOT_FOUND")
     return plugin
 
 
@@ -211,7 +215,7 @@ def _check_operation(read: Read) -> None:
         operation_of(read.entry, _never)
     except AdapterError as error:
         expected = "an operation by the rules of the specification"
-        read.spot.wrong(expected, _sentence(error), found="one that breaks a rule")
+        read.spot.wrong(expected, _sentence(error), found="a broken rule")
 
 
 async def _never(**values: object) -> None:

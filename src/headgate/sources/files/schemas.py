@@ -49,7 +49,7 @@ def read_schemas(block: Spot) -> dict[str, Schema]:
     made = {name: read_schema(spot, names) for name, spot in found.items()}
     for name in circular_names(made, REF):
         fix = "Let it refer to itself only inside 'properties' or 'items'."
-        found[name].wrong("a schema of its own", fix, found="one that stands for itself", code="SCHEMA_UNRESOLVED_REF")
+        found[name].wrong("a schema of its own", fix, found="one standing for itself", code="SCHEMA_UNRESOLVED_REF")
     return made
 
 
@@ -85,7 +85,7 @@ def _note(spot: Spot, steps: Steps) -> None:
     if key == "type":
         note_type(here)
         return
-    here.wrong(_WORDS.get(key, f"what JSON Schema allows for '{shown(key)[1:-1]}'"), "Correct or remove it.")
+    here.wrong(_WORDS.get(key, f"a value of '{shown(key)[1:-1]}' as JSON Schema has it"), "Correct or remove it.")
 
 
 def note_type(spot: Spot) -> None:

@@ -50,7 +50,7 @@ class Spot:
         """Note that something else was expected here."""
         told = shown(self.value) if found is None else found
         if self.notes.is_hidden(self.steps):
-            told = "a value that is not shown"
+            told = "a value which is not shown"
         line = self.notes.document.line_of(self.steps)
         self.notes.mistakes.append(
             Mistake(code=code, path=self.path, expected=expected, found=told, fix=fix, line=line)
@@ -82,7 +82,7 @@ class Spot:
     def items(self) -> Iterator["Spot"]:
         """The items of a list."""
         if not isinstance(self.value, list):
-            self.wrong("a list", "Write each item on a line that begins with '- '.")
+            self.wrong("a list", "Write each item on a line of its own, behind '- '.")
             return
         for place, value in enumerate(self.value):
             yield self.below(place, value)

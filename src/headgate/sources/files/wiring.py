@@ -64,8 +64,8 @@ def _of_file(adapter: Adapter) -> Wiring:
     files = {id(call.file): call.file for call in calls.values()}
     if len(files) != 1 or len(calls) != len(adapter.operations):
         raise AdapterError(
-            f"Adapter '{adapter.name}' does not say where its operations are carried out: name its source, so that the "
-            "file can refer to it."
+            f"Adapter '{adapter.name}' does not say where its operations are carried out: name its source, for "
+            "the file to refer to."
         )
     file = next(iter(files.values()))
     wired = {name: _from_entry(adapter.operations[name], call.entry) for name, call in calls.items()}

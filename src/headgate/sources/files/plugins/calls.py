@@ -106,8 +106,10 @@ class SourceConnection:
             self._source = opener(self._upstream)
             return await self._source.open()
         except AdapterError as error:
-            _LOG.warning("what the adapter file '%s' stands for cannot be used: %s", self._here.name, error)
-            message = f"What the adapter file '{self._here.name}' stands for cannot be used; the server's log says why"
+            _LOG.warning("the source behind the adapter file '%s' cannot be used: %s", self._here.name, error)
+            message = (
+                f"The source behind the adapter file '{self._here.name}' cannot be used; the server's log says why"
+            )
             raise AqlError("TRANSPORT_NETWORK_ERROR", message, {"target": self._here.name}) from None
 
     async def close(self) -> None:

@@ -79,7 +79,7 @@ def _check_url(spot: Spot, url: str) -> None:
     if url.endswith("/"):
         spot.wrong("no slash behind it", f"Write '{url.rstrip('/')}'.", found="a slash")
     if found.query or found.fragment or "?" in url or "#" in url:
-        spot.wrong(example, "Leave out what follows '?' or '#'.", found="a query or a fragment")
+        spot.wrong(example, "End it before the '?' or '#'.", found="a query or a fragment")
 
 
 HTTP: Final = Http()

@@ -212,7 +212,7 @@ def _check_reading(mapping: Mapped, maps_to: Spot, entry: Entry) -> None:
     if entry.category is not Category.READ or mapping.method == "GET":
         return
     if mapping.method != "POST":
-        fix = "Move the operation to the category of what it does."
+        fix = "Move the operation to the category of its effect."
         maps_to.wrong("GET, as it stands below 'read'", fix, code="PROTOCOL_INVALID_MAPPING")
     elif not entry.rationale:
         fix = "Add 'rationale:' with why a POST changes nothing, or move the operation to 'execute'."

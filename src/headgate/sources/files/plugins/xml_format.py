@@ -122,7 +122,7 @@ def _checked(text: str) -> str:
 
 def _checked_name(name: str) -> str:
     if not _NAME.match(name):
-        raise _unwritable("a field has a name that no element of XML can have")
+        raise _unwritable("a field has a name which no element of XML can have")
     return name
 
 
