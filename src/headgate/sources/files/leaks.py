@@ -35,7 +35,7 @@ _SHAPE: Final = re.compile("|".join(rf"(?P<s{place}>{shape})" for place, shape i
 _NAMES: Final = tuple(_SHAPES)
 _AROUND: Final = re.compile(r"[A-Za-z0-9_]")
 _AUTHORIZATION: Final = re.compile(
-    r"(?i)\b(?:bearer|basic|authorization[\"']?\s*[:=]\s*[\"']?(?:token|apikey|(?!bearer\b|basic\b)))\s+([^\s\"'`,;)]+)"
+    r"(?i)\b(?:bearer|basic|authorization[\"']?\s*[:=]\s*[\"']?(?:token|apikey)?)\s+(?!bearer\b|basic\b)([^\s\"'`,;)]+)"
 )
 _USERINFO: Final = re.compile(r"(?i)\b[a-z][a-z0-9+.-]{1,20}://([^\s/@:\"'`]*):([^\s/@\"'`]+)@")
 _SECRET_KEY: Final = re.compile(
