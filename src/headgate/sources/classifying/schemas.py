@@ -10,7 +10,7 @@ from headgate.protocol.categories import Category
 from headgate.protocol.danger import DangerLevel
 from headgate.sources.classifying.names import words_of
 from headgate.sources.classifying.values import RISK, Doubt, Evidence, Facts, Risk, Witness
-from headgate.sources.classifying.verbs import VERBS, Strength, Verb
+from headgate.sources.classifying.verbs import STRONG, VERBS, Strength, Verb
 
 __all__ = ["evidence_of_schema"]
 
@@ -62,6 +62,12 @@ _FILTERS: Final = frozenset(
         *("until", "start_cursor", "max_results", "count", "top_k", "language", "lang"),
     }
 )
+_DOING: Final = STRONG | {
+    *("clear", "mark", "create", "update", "overwrite", "replace", "write", "move", "rename", "send", "execute"),
+    *("submit", "insert", "upload"),
+}
+"""What a flag begins with that has something done beside: ``delete_after``, ``mark_as_read``."""
+
 _LOSING: Final = frozenset({"overwrite", "force", "cascade", "recursive"})
 
 
@@ -82,6 +88,10 @@ class _Property:
     def choices(self) -> Sequence[object]:
         given = self.schema.get("enum")
         return given[:_MOST] if isinstance(given, list) else ()
+
+    @property
+    def is_flag(self) -> bool:
+        return self.schema.get("type") == "boolean"
 
     @property
     def takes_text(self) -> bool:
@@ -155,6 +165,8 @@ def _of_writing(one: _Property) -> Iterator[Evidence | Risk]:
         yield Evidence(Witness.SCHEMA, category, weight, words)
     elif one.name in _DESTINATIONS and _SAVING.search(one.says):
         yield Evidence(Witness.SCHEMA, None, 0.3, f"{words} says where something is kept")
+    elif one.is_flag and one.name.partition("_")[0] in _DOING:
+        yield Evidence(Witness.SCHEMA, None, 0.25, f"a parameter '{one.name.partition('_')[0]}…' may be set")
     if one.name in _LOSING:
         yield Risk(Witness.SCHEMA, DangerLevel.DESTRUCTIVE, 0.5, words)
 
