@@ -62,9 +62,9 @@ def _with_npm(folder: Path) -> None:
 
 
 def _with_pip(folder: Path) -> None:
-    _run(folder, sys.executable, "-m", "venv", "--clear", ".venv")
-    flags = ("--disable-pip-version-check", "--no-compile", "--quiet", "--no-input")
-    _run(folder, ".venv/bin/python", "-m", "pip", "install", *flags, "--requirement", "requirements.txt")
+    _run(folder, sys.executable, "-m", "venv", "--clear", "--without-pip", ".venv")
+    pip = (sys.executable, "-m", "pip", "--python", ".venv/bin/python", "--disable-pip-version-check", "--quiet")
+    _run(folder, *pip, "install", "--no-compile", "--no-input", "--requirement", "requirements.txt")
 
 
 def _run(folder: Path, *words: str) -> None:

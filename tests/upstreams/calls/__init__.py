@@ -22,13 +22,11 @@ CALLS: Mapping[str, tuple[Call, ...]] = {
     "word": documents.WORD,
     "powerpoint": documents.POWERPOINT,
     "sqlite": workbench.SQLITE,
-    "duckdb": workbench.DUCKDB,
     "calculator": workbench.CALCULATOR,
     "text_editor": workbench.TEXT_EDITOR,
     "shell": workbench.SHELL,
     "taskmanager": workbench.TASKMANAGER,
     "gitlab": services.GITLAB,
-    "atlassian": services.ATLASSIAN,
     "redis": services.REDIS,
 }
 """By server, in the order in which they are made: later ones may rest on what earlier ones did."""

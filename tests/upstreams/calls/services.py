@@ -2,7 +2,7 @@
 
 from tests.upstreams.calls.call import Call
 
-__all__ = ["ATLASSIAN", "GITLAB", "REDIS"]
+__all__ = ["GITLAB", "REDIS"]
 
 GITLAB = (
     Call("whoami"),
@@ -11,11 +11,6 @@ GITLAB = (
     Call("list_labels", {"project_id": "1"}),
     Call("get_project", {"project_id": "99"}, fails=True),
     Call("verify_namespace", {}, fails=True),
-)
-ATLASSIAN = (
-    Call("jira_get_issue", {"issue_key": "DESK-1"}, fails=True),
-    Call("jira_get_issue", {"issue_key": "no key"}, fails=True),
-    Call("confluence_get_labels", {"page_id": "1"}, fails=True),
 )
 REDIS = (
     Call("set", {"key": "a", "value": "1"}),

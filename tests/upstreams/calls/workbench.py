@@ -2,7 +2,7 @@
 
 from tests.upstreams.calls.call import Call
 
-__all__ = ["CALCULATOR", "DUCKDB", "SHELL", "SQLITE", "TASKMANAGER", "TEXT_EDITOR"]
+__all__ = ["CALCULATOR", "SHELL", "SQLITE", "TASKMANAGER", "TEXT_EDITOR"]
 
 SQLITE = (
     Call("list_tables"),
@@ -17,13 +17,6 @@ SQLITE = (
     Call("list_tables"),
     Call("append_insight", {"insight": "Few copies"}),
     Call("read_query", {}, fails=True),
-)
-DUCKDB = (
-    Call("query", {"query": "CREATE TABLE books (title VARCHAR, copies INTEGER)"}),
-    Call("query", {"query": "INSERT INTO books VALUES ('Emma', 2), ('Ulysses', 1)"}),
-    Call("query", {"query": "SELECT title, copies FROM books ORDER BY copies"}),
-    Call("query", {"query": "SELECT * FROM read_csv('{home}/notes/books.csv')"}),
-    Call("query", {"query": "SELEC nothing"}),
 )
 CALCULATOR = (
     Call("calculate", {"expression": "(2 + 3) * 4 ^ 2"}),
