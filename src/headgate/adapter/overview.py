@@ -27,11 +27,12 @@ class Overview:
     def groups(self, first: int | None, after: str | None) -> dict[str, object]:
         """The groups of each source, a page of them."""
         page = page_of(self._groups.names, first or PAGE, after)
-        described = {part.name: part.description for part in self.adapter.parts()}
+        parts = self.adapter.parts()
+        described = {part.name: part.description for part in parts} or {self.adapter.name: self.adapter.description}
         sources: dict[str, dict[str, Any]] = {}
         for group in map(self._groups.__getitem__, page):
             if group.source not in sources:
-                about = described.get(group.source) or self.adapter.description
+                about = described.get(group.source)
                 sources[group.source] = {
                     "name": group.source,
                     "operations": self._groups.count(group.source),

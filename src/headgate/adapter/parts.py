@@ -31,6 +31,11 @@ class Part:
     """Why it is not ready, in words for whoever runs the server."""
     trust: Trust | None = None
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether its operations may not be there, although they are wanted."""
+        return self.state in (PartState.STARTING, PartState.FAILED)
+
     def wire(self) -> dict[str, object]:
         """As introspection shows it, without what it has not got."""
         told = {"prefix": self.prefix, "description": self.description, "problem": self.problem}

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, Protocol
 
@@ -27,6 +28,8 @@ from headgate.sources.gate.gate import Gate, opened_gate
 from headgate.sources.gate.opening import source_of
 from headgate.sources.gate.planning import Choices
 from headgate.sources.gate.specs import DatabaseSpec, GatePlan
+from headgate.sources.http.bounds import Bounds
+from headgate.sources.mcp.captures import Captures, captures_folder
 from headgate.sources.mcp.variables import MissingVariable, Variables
 from headgate.store.interface import Store
 
@@ -62,7 +65,9 @@ class SourceChoices:
         ),
     ] = _START_SECONDS
 
-    def choices(self, database: DatabaseSpec, environment: Mapping[str, str], *, reload: bool = False) -> Choices:
+    def choices(
+        self, database: DatabaseSpec, environment: Mapping[str, str], *, reload: bool = False, vouched: bool = False
+    ) -> Choices:
         """The same as values; what is wrong with them is a mistake in how the command is used."""
         if not 0 <= self.start_timeout < math.inf:
             raise SettingError(f"--start-timeout must be a number of seconds, 0 or more, not {self.start_timeout:g}")
@@ -70,9 +75,20 @@ class SourceChoices:
             curation = read_curation(self.review) if self.review and self.review != Path() else None
         except AdapterError as error:
             raise SettingError(str(error)) from None
+        try:
+            Bounds(allow=self.allow)
+        except AdapterError as error:
+            raise SettingError(f"--allow: {error}") from None
         variables = Variables(environment, Path.cwd())
         headers = dict(_header(one, variables) for one in self.header)
-        return Choices(database=database, curation=curation, headers=headers, allow=self.allow, reload=reload)
+        return Choices(
+            database=database,
+            curation=curation,
+            headers=headers,
+            allow=self.allow,
+            reload=reload,
+            vouched=vouched,
+        )
 
 
 def _header(given: str, variables: Variables) -> tuple[str, str]:
@@ -102,17 +118,16 @@ class Trusting:
 
     _known: dict[tuple[str, Trust | None, Trust | None], Trust] = field(default_factory=dict)
 
-    async def applied(self, settings: Settings, store: Store, adapter: Adapter, plan: GatePlan) -> Settings:
+    async def applied(self, settings: Settings, store: Store, adapter: Adapter, gate: Gate) -> Settings:
         """The settings with the trust in each source, and with each source's own policy."""
-        specs = {spec.name: spec for spec in plan.sources}
+        specs = {spec.name: spec for spec in gate.plan.sources}
         trusts = {
             part.name: await self._trust(
                 store, part.name, settings.trust or specs[part.name].trust or settings.policy.trust, part.trust
             )
             for part in adapter.parts()
         }
-        own = tuple((spec.name, spec.policy) for spec in plan.sources if spec.policy is not None)
-        return replace(settings, trusts=trusts, policy=replace(settings.policy, parts=own))
+        return replace(settings, trusts=trusts, policy=replace(settings.policy, parts=gate.policies()))
 
     async def _trust(self, store: Store, source: str, asked: Trust | None, origin: Trust | None) -> Trust:
         key = (source, asked, origin)
@@ -132,7 +147,7 @@ class Offered:
     async def trusted(self, settings: Settings, store: Store) -> Settings:
         """The settings with the trust that counts."""
         if self.gate is not None:
-            return await self.trusting.applied(settings, store, self.adapter, self.gate.plan)
+            return await self.trusting.applied(settings, store, self.adapter, self.gate)
         asked = settings.trust or settings.policy.trust
         trust = await effective_trust(store, self.adapter.name, asked, self.adapter.trust, time.time())
         return replace(settings, trust=trust)
@@ -149,7 +164,7 @@ class Offered:
     async def _follow_sources(self, gate: Gate, server: Served) -> None:
         async for adapter in gate.versions():
             try:
-                settings = await self.trusting.applied(server.settings, server.store, adapter, gate.plan)
+                settings = await self.trusting.applied(server.settings, server.store, adapter, gate)
                 await server.replace(adapter, settings)
             except (AdapterError, SettingError) as error:
                 _LOG.error("the version before stays: %s", error)
@@ -188,10 +203,14 @@ def _summary(gate: Gate, adapter: Adapter) -> str:
 
 
 @asynccontextmanager
-async def offered(plan: GatePlan, start_timeout: float | None = None) -> AsyncIterator[Offered]:
-    """The sources of a plan. Those that are not open in time are offered later; if none opens, an AdapterError."""
+async def offered(plan: GatePlan, start_timeout: float | None = None, *, lazily: bool = True) -> AsyncIterator[Offered]:
+    """The sources of a plan. Those that are not open in time are offered later; if none opens, an AdapterError.
+
+    MCP servers that were seen before are started ``lazily``, by the first call that needs one.
+    """
+    make = partial(source_of, captures=Captures(captures_folder()) if lazily else None)
     async with AsyncExitStack() as stack:
-        gate = await stack.enter_async_context(opened_gate(plan, source_of, patience=_OPENING_SECONDS))
+        gate = await stack.enter_async_context(opened_gate(plan, make, patience=_OPENING_SECONDS))
         with (
             starting(gate, sys.stderr, plainly=start_timeout is not None) as told,
             anyio.move_on_after(math.inf if start_timeout is None else start_timeout),

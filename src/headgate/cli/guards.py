@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from headgate.cli.options import option
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.protocol.danger import Trust
 from headgate.server.settings import SettingError, Settings
 from headgate.sources.gate.configuration import Configuration, ConfigurationError, read_configuration
 from headgate.sources.gate.planning import Choices, distinct, specs_of
@@ -76,6 +77,11 @@ class Guarding:
             safety_loop=self.safety_loop or None,
             **({} if policy is None else {"policy": policy}),
         )
+
+    @property
+    def vouches(self) -> bool:
+        """Whether whoever gives these options says that what is served can be trusted."""
+        return bool(self.trust) and self.trust not in (Trust.UNTESTED, Trust.GENERATED)
 
     @property
     def given(self) -> bool:

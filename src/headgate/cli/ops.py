@@ -38,7 +38,7 @@ def ops(
     """Show what an adapter or a running server offers, or one operation in full."""
 
     async def work() -> int:
-        async with open_target(source, database, guarding) as target:
+        async with open_target(source, database, guarding, lazily=False) as target:
             if search is not None:
                 show = await _found(target, search)
             elif name is not None:

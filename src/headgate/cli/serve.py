@@ -52,7 +52,7 @@ def serve(
 
     async def work() -> int:
         running = Running(log_level=log_level, http=http, serving=serving, entrance=entrance, persons=persons)
-        chosen = choices.choices(database.spec(), os.environ, reload=reload)
+        chosen = choices.choices(database.spec(), os.environ, reload=reload, vouched=guarding.vouches)
         config = configured(*sources, choices=chosen)
         guard = partial(guarding.settings, config)
         if config.plan is not None:

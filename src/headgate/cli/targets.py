@@ -118,12 +118,17 @@ def load(source: str | None, choices: DatabaseChoices = DatabaseChoices()) -> Ad
 def opened_source(
     config: Configured,
     choices: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
+    *,
+    lazily: bool = True,
 ) -> AbstractAsyncContextManager[Offered]:
-    """What a command works on, once: all sources that are meant, as soon as it is known which of them open."""
+    """What a command works on, once: all sources that are meant, as soon as it is known which of them open.
+
+    Unless ``lazily``, each is asked anew what it offers.
+    """
     if config.plan is None:
         return offered_alone(lambda: load(config.source, choices))
     choices.check([spec.kind for spec in config.plan.sources])
-    return offered(config.plan)
+    return offered(config.plan, lazily=lazily)
 
 
 @asynccontextmanager
@@ -131,6 +136,8 @@ async def open_target(
     source: str | None,
     choices: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
     guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
+    *,
+    lazily: bool = True,
 ) -> AsyncIterator[Target]:
     """What a source names, ready to be called."""
     if source and source.startswith(("http://", "https://")) and kind_of_source(source) is SourceKind.MCP:
@@ -147,9 +154,12 @@ async def open_target(
         except NotAqlError:
             pass  # any other MCP server is wrapped here
     with redirect_stdout(sys.stderr):  # what a module prints is not the answer
-        config = configured(source, choices=Choices(database=choices.spec()))
+        config = configured(source, choices=Choices(database=choices.spec(), vouched=guarding.vouches))
         settings = guarding.settings(config)
-        async with opened_source(config, choices) as offer, opened(settings, offer.trusted) as (trusted, store):
+        async with (
+            opened_source(config, choices, lazily=lazily) as offer,
+            opened(settings, offer.trusted) as (trusted, store),
+        ):
             engine = trusted.engine(offer.adapter, store)
             if engine.executions is not None:
                 engine.executions.host.adopts = False  # which would end with this command

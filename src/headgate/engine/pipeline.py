@@ -295,7 +295,8 @@ class Engine:
         """The operation, called through the endpoint that it belongs to (Spec 6.2)."""
         operation = self._operations.get(request.operation)
         if operation is None:
-            raise refusals.unknown_operation(request.operation, list(self._operations))
+            missing = [part.name for part in self.adapter.parts() if part.is_missing]
+            raise refusals.unknown_operation(request.operation, list(self._operations), missing)
         if scope.endpoint is not None:
             expected = self._families[operation.name]
             if expected != scope.endpoint:

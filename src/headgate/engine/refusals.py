@@ -25,14 +25,20 @@ _LONGEST_NAME: Final = 100
 _NARROWING: Final = ("first", "last", "limit", "page_size", "fields", "filter", "query")
 
 
-def unknown_operation(name: str, known: Sequence[str]) -> AqlError:
-    """There is no such operation; the nearest names, or all if they are few, help to find the right one."""
+def unknown_operation(name: str, known: Sequence[str], missing: Sequence[str] = ()) -> AqlError:
+    """There is no such operation; the nearest names, or all if they are few, help to find the right one.
+
+    It may be one of a source that is ``missing`` just now.
+    """
     near = nearest(name, known)
     details: dict[str, object] = {"operation": name[:_LONGEST_NAME]}
     if near or len(known) <= _SHOWN:
         details["available"] = near or list(known)
     shown = quoted(name, "(not a name)")
     hint = did_you_mean(near) or ". Use introspect with query 'search' to find one"
+    if missing:
+        details["sources_not_ready"] = list(missing)
+        hint = f"{hint.rstrip('.')}. Not ready now: {', '.join(missing)}; introspect with query 'adapter_info' says why"
     return AqlError("NOT_FOUND_OPERATION", f"Unknown operation: {shown}{hint}", details)
 
 

@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.exposure import Exposure
 from headgate.adapter.operations import Operation
-from headgate.adapter.parts import PartState
 from headgate.engine.events import Listener
 from headgate.engine.pipeline import Engine, EngineOptions
 from headgate.executions.operations import execution_operations
@@ -168,7 +167,7 @@ class Settings:
 
     def _check_policy(self, adapter: Adapter, operations: Mapping[str, Operation], trust: Trust) -> None:
         """Refuse a policy that does not fit; while sources are missing, it cannot be told whether it does."""
-        if any(part.state in (PartState.STARTING, PartState.FAILED) for part in adapter.parts()):
+        if any(part.is_missing for part in adapter.parts()):
             return
         try:
             for warning in check_policy(self.policy, adapter.name, operations, trust=trust):

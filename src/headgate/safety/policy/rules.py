@@ -191,6 +191,18 @@ class Policy:
         own = (replace(quota, source=source) for source, part in self.parts for quota in part.quotas)
         return (*self.quotas, *own)
 
+    def beside(self, other: "Policy") -> "Policy":
+        """What two policies rule of the same together: all that restricts, and of the rest this one's word first."""
+        return replace(
+            self,
+            default=max(self.default, other.default, key=lambda effect: effect.rank),
+            rules=(*self.rules, *other.rules),
+            danger=(*self.danger, *other.danger),
+            api_limits=(*self.api_limits, *other.api_limits),
+            quotas=(*self.quotas, *other.quotas),
+            prices=(*other.prices, *self.prices),
+        )
+
     def price(self, operation: Operation) -> int:
         """What a call costs, in millionths: what its source's own policy says goes before what is said of all."""
         part = self.part_of.get(operation.source)

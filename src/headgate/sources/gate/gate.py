@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import anyio
 from anyio.abc import TaskGroup
@@ -9,6 +10,7 @@ from anyio.abc import TaskGroup
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.parts import Part, PartState
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.safety.policy.rules import Policy
 from headgate.sources.gate.assembly import Collision, assembled
 from headgate.sources.gate.keeping import Keeper
 from headgate.sources.gate.specs import GatePlan, SourceSpec
@@ -32,7 +34,12 @@ class Gate:
             self._begin(spec)
 
     def _begin(self, spec: SourceSpec) -> None:
-        keeper = Keeper(spec, self._make(spec), self._patience, self._tell)
+        try:
+            source = self._make(spec)
+        except AdapterError as error:
+            spec = replace(spec, problem=str(error))
+            source = self._make(spec)
+        keeper = Keeper(spec, source, self._patience, self._tell)
         self._keepers[spec.name] = keeper
         self._tasks.start_soon(keeper.run, name=f"source {spec.name}")
 
@@ -42,6 +49,11 @@ class Gate:
     def parts(self) -> tuple[Part, ...]:
         """How each source fares now."""
         return tuple(keeper.part(self._counts.get(name, 0)) for name, keeper in self._keepers.items())
+
+    def policies(self) -> tuple[tuple[str, Policy], ...]:
+        """What is ruled of single sources, by themselves or by their operator."""
+        found = ((name, keeper.policy) for name, keeper in self._keepers.items())
+        return tuple((name, policy) for name, policy in found if policy is not None)
 
     def waited_for(self) -> list[str]:
         """The sources of which it is not known yet whether they open."""

@@ -11,6 +11,7 @@ import anyio
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.parts import Part, PartState
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.safety.policy.rules import Policy
 from headgate.sources.gate.assembly import Piece
 from headgate.sources.gate.specs import SourceSpec
 from headgate.sources.source import Source
@@ -49,6 +50,14 @@ class Keeper:
     def piece(self) -> Piece | None:
         """What it has to serve, if it has ever been open."""
         return Piece(self.spec.name, self.adapter, self.spec.prefix) if self.adapter else None
+
+    @property
+    def policy(self) -> Policy | None:
+        """What its operator rules of it, together with what it demands of itself."""
+        demanded = getattr(self._source, "policy", None)
+        if not isinstance(demanded, Policy):
+            return self.spec.policy
+        return self.spec.policy.beside(demanded) if self.spec.policy else demanded
 
     def part(self, operations: int) -> Part:
         """How it fares, with the number of operations that are served of it."""

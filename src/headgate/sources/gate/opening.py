@@ -11,9 +11,12 @@ from headgate.adapter.adapter import Adapter
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.bookshop import bookshop_file
 from headgate.sources.bookshop.stocktaking import add_stocktaking
+from headgate.sources.curation import Curation
 from headgate.sources.gate.modules import ModuleSource
 from headgate.sources.gate.picking import Picked
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind, SourceSpec
+from headgate.sources.http.bounds import Bounds
+from headgate.sources.mcp.captures import Captures
 from headgate.sources.source import Fixed, Source
 
 __all__ = ["STATEMENT_SECONDS", "database_adapter", "demo_adapter", "source_of"]
@@ -21,11 +24,14 @@ __all__ = ["STATEMENT_SECONDS", "database_adapter", "demo_adapter", "source_of"]
 STATEMENT_SECONDS: Final = 30.0
 
 
-def source_of(spec: SourceSpec) -> Source:
-    """The source that is meant. It is opened by whoever keeps it, and says then what is wrong with it."""
+def source_of(spec: SourceSpec, captures: Captures | None = None) -> Source:
+    """The source that is meant. It is opened by whoever keeps it, and says then what is wrong with it.
+
+    With ``captures``, an MCP server that was seen before is only started by the first call that needs it.
+    """
     if spec.problem or spec.disabled:
         return _Unusable(spec.name, spec.problem)
-    made = _MAKERS[spec.kind](spec)
+    made = _of_server(spec, captures) if spec.kind is SourceKind.MCP else _MAKERS[spec.kind](spec)
     applies_itself = spec.kind in (SourceKind.MCP, SourceKind.OPENAPI)
     return made if spec.curation is None or applies_itself else Picked(made, spec.curation)
 
@@ -60,33 +66,42 @@ def _of_module(spec: SourceSpec) -> Source:
     return ModuleSource(spec.name, spec.where, spec.reload)
 
 
-def _of_server(spec: SourceSpec) -> Source:
-    from headgate.sources.http.bounds import Bounds  # noqa: PLC0415
+def _of_server(spec: SourceSpec, captures: Captures | None) -> Source:
     from headgate.sources.mcp.source import McpSource  # noqa: PLC0415  (most of a second of imports)
 
     if spec.mcp is None:
         raise AdapterError(f"Source '{spec.name}' says neither a command nor a URL")
     server = replace(spec.mcp, name=spec.name, timeout=spec.timeout or spec.mcp.timeout)
-    return McpSource(server, bounds=Bounds(allow=spec.allow), curation=spec.curation)
+    return McpSource(server, bounds=_bounds(spec), curation=spec.curation, captures=captures)
 
 
 def _of_document(spec: SourceSpec) -> Source:
-    from headgate.sources.openapi.source import OpenApiSource  # noqa: PLC0415
+    from headgate.sources.openapi.options import OpenApiOptions  # noqa: PLC0415
+    from headgate.sources.openapi.source import OpenApiSource  # noqa: PLC0415  (a third of a second of imports)
 
-    return OpenApiSource(spec.name, spec.where)
+    options = OpenApiOptions(
+        base_url=spec.base_url, variables=spec.variables, credentials=spec.credentials, bounds=_bounds(spec)
+    )
+    return OpenApiSource(spec.name, spec.where, options, spec.curation or Curation())
 
 
 def _of_file(spec: SourceSpec) -> Source:
+    from headgate.sources.files.opening import opened_upstream  # noqa: PLC0415  (which needs this module)
     from headgate.sources.files.source import AdapterFileSource  # noqa: PLC0415
 
-    return AdapterFileSource(spec.name, Path(spec.where))
+    opener = opened_upstream if spec.is_vouched_for else None
+    return AdapterFileSource(spec.name, Path(spec.where), bounds=_bounds(spec), opener=opener)
+
+
+def _bounds(spec: SourceSpec) -> Bounds:
+    usual = Bounds(allow=spec.allow)
+    return replace(usual, total_seconds=spec.timeout) if spec.timeout else usual
 
 
 _MAKERS: Final[Mapping[SourceKind, Callable[[SourceSpec], Source]]] = {
     SourceKind.ADAPTER_FILE: _of_file,
     SourceKind.DATABASE: _of_database,
     SourceKind.DEMO: _of_demo,
-    SourceKind.MCP: _of_server,
     SourceKind.MODULE: _of_module,
     SourceKind.OPENAPI: _of_document,
 }

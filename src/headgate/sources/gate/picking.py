@@ -6,6 +6,7 @@ from typing import Final
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.operations import Operation
+from headgate.safety.policy.rules import Policy
 from headgate.sources.curation import Curation, curated
 from headgate.sources.source import Source
 
@@ -25,6 +26,12 @@ class Picked:
     def name(self) -> str:
         """What the source is called."""
         return self._source.name
+
+    @property
+    def policy(self) -> Policy | None:
+        """What the source demands of itself."""
+        found = getattr(self._source, "policy", None)
+        return found if isinstance(found, Policy) else None
 
     async def open(self) -> Adapter:
         """What is picked of what it offers now."""

@@ -33,6 +33,8 @@ class Choices:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     allow: tuple[str, ...] = ()
     reload: bool = False
+    vouched: bool = False
+    """Whether all are trusted by the operator's own word."""
 
 
 def specs_of(sources: Iterable[str], choices: Choices) -> Iterator[SourceSpec]:
@@ -73,6 +75,7 @@ def _spec(source: str, choices: Choices) -> SourceSpec:
         curation=choices.curation,
         allow=choices.allow,
         reload=choices.reload and kind is SourceKind.MODULE,
+        vouched=choices.vouched and kind is SourceKind.ADAPTER_FILE,
     )
 
 

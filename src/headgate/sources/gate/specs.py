@@ -44,8 +44,10 @@ class SourceSpec:
     mcp: McpSpec | None = None
     database: DatabaseSpec = field(default_factory=DatabaseSpec)
     base_url: str | None = None
-    credentials: Mapping[str, str] = field(default_factory=dict)
-    """By the name of a security scheme or its part, the variable of the environment that holds it."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Values for the variables in the URLs of a document's servers."""
+    credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By security scheme, the variables of the environment that hold its parts."""
     prefix: str | None = None
     trust: Trust | None = None
     policy: Policy | None = None
@@ -57,9 +59,16 @@ class SourceSpec:
     start_timeout: float | None = None
     """Seconds that it may take to open."""
     reload: bool = False
+    vouched: bool = False
+    """Whether its operator vouches for it beyond naming it."""
     disabled: bool = False
     problem: str = ""
     """Why it cannot be opened as it is written; the others can."""
+
+    @property
+    def is_vouched_for(self) -> bool:
+        """Whether it may start programs and open files on this machine that only it names."""
+        return self.vouched or (self.trust is not None and self.trust.rank >= Trust.VALIDATED.rank)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """One table ``[sources.NAME]``: every key that it may have, and what each of them means."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,10 +13,23 @@ from headgate.protocol.names import is_snake_case
 from headgate.safety.policy.limits import WINDOWS, ApiLimit
 from headgate.safety.policy.reading import PolicyError, policy_from, read_policy
 from headgate.safety.policy.rules import Policy
-from headgate.safety.policy.tables import Mistake, Place, Table, flag, kind_of, number, one_of, text, texts, whole
+from headgate.safety.policy.tables import (
+    Mistake,
+    Place,
+    Table,
+    flag,
+    kind_of,
+    named,
+    number,
+    one_of,
+    text,
+    texts,
+    whole,
+)
 from headgate.sources.curation import Curation, read_curation
 from headgate.sources.gate.recognizing import COMMAND, beside, command_words, kind_of_source
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind, SourceSpec
+from headgate.sources.http.bounds import Bounds
 from headgate.sources.mcp.configuration import McpSpec, mcp_servers_from
 
 __all__ = ["KEYS", "SourceTable", "read_source"]
@@ -30,6 +44,7 @@ _OF_ONE_WAY: Final[Mapping[str, tuple[str, ...]]] = {
     "headers": ("url",),
     "type": ("url", "command"),
     "base_url": ("openapi",),
+    "variables": ("openapi",),
     "credentials": ("openapi",),
     "read_only": ("source",),
     "tables": ("source",),
@@ -40,6 +55,7 @@ _OF_ONE_WAY: Final[Mapping[str, tuple[str, ...]]] = {
 _COMMON: Final = ("prefix", "trust", "policy", "limits", "include", "exclude", "operations", "review", "allow")
 KEYS: Final = (*_WAYS, *_OF_ONE_WAY, *_COMMON, "timeout", "start_timeout", "disabled")
 _LONGEST: Final = 86_400
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FOR_ALL: Final = ("confirmation", "escalation", "audit", "autonomy", "trust")
 """What a policy rules for all sources, so that one of them cannot."""
 
@@ -81,7 +97,7 @@ class _Reading:
             "trust": table.take("trust", one_of(list(Trust)), None),
             "policy": self._policy(),
             "curation": self._curation(),
-            "allow": table.take("allow", texts, ()),
+            "allow": table.take("allow", _allowed, ()),
             "timeout": table.take("timeout", number(0, _LONGEST, above=True), made.timeout if made else None),
             "start_timeout": table.take("start_timeout", number(0, _LONGEST, above=True), None),
             "disabled": table.take("disabled", flag, False),
@@ -152,7 +168,8 @@ class _Reading:
             kind=SourceKind.OPENAPI,
             where=beside(self._folder, where),
             base_url=self._table.take("base_url", text, None),
-            credentials=self._table.take("credentials", _variables, {}),
+            variables=self._table.take("variables", _texts_by_name, {}),
+            credentials=self._table.take("credentials", _credentials, {}),
         )
 
     def _of_file(self) -> SourceSpec | None:
@@ -223,10 +240,33 @@ def _prefix(value: object) -> str:
     return prefix
 
 
-def _variables(value: object) -> dict[str, str]:
+def _texts_by_name(value: object) -> dict[str, str]:
     if not isinstance(value, Mapping):
-        raise Mistake(f"this must be a table of names and variables of the environment, not {kind_of(value)}")
-    return {str(name): text(variable) for name, variable in value.items()}
+        raise Mistake(f"this must be a table of names and texts, not {kind_of(value)}")
+    return {str(name): text(one) for name, one in value.items()}
+
+
+def _credentials(value: object) -> dict[str, dict[str, str]]:
+    """By security scheme, the variables of the environment that hold its parts."""
+    if not isinstance(value, Mapping):
+        raise Mistake(f"this must be a table for each security scheme, not {kind_of(value)}")
+    found = {str(scheme): _texts_by_name(parts) for scheme, parts in value.items()}
+    for scheme, parts in found.items():
+        for part, variable in parts.items():
+            if not _VARIABLE.fullmatch(variable):
+                raise Mistake(
+                    f"the {part} of {named(scheme)} must be the name of a variable of the environment, such as "
+                    "'API_TOKEN': the secret itself does not belong here"
+                )
+    return found
+
+
+def _allowed(value: object) -> tuple[str, ...]:
+    given = texts(value)
+    try:
+        return Bounds(allow=given).allow
+    except AdapterError as error:
+        raise Mistake(str(error)) from None
 
 
 def _limits(value: object) -> tuple[ApiLimit, ...]:
