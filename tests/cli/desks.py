@@ -26,7 +26,7 @@ TOOLS: Final[list[dict[str, Any]]] = [
                 "noteId": {"type": "string"},
                 "newTitle": {"type": "string", "description": "Its title", "default": "x", "pattern": "^x"},
                 "mood": {"type": "string", "enum": ["good", "bad"]},
-                "size": {"enum": [1, 2]},
+                "size": {"type": "integer", "maximum": 10**30},
             },
             "required": ["noteId", "newTitle"],
         },

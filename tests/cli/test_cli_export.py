@@ -13,6 +13,7 @@ def test_the_bundle_has_what_the_server_lists_and_what_is_made_of_it(shell: Shel
     bundle = json.loads(done.out)
     assert done.code == 0
     assert bundle["raw_capture"]["tools"] == TOOLS
+    assert "\x1b" not in done.out
     assert bundle["source"]["server"] == {"name": "desk", "version": "1.2"}
     made = bundle["normalized_bundle"]["operations"]
     assert [one["operation_name"] for one in made] == ["list_notes", "frob_notes", "update_note", "delete_note"]

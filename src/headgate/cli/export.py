@@ -1,16 +1,17 @@
 """``headgate export``: a source in a form that others can read."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 from cyclopts import Parameter
 
 from headgate.cli.exits import OK, UNREACHABLE
 from headgate.cli.openings import Found, Looked, Reaching, Sources, looked_at
-from headgate.cli.output import complain, guarded, print_json, told
+from headgate.cli.output import complain, guarded, print_line, told
 from headgate.cli.targets import DatabaseChoices, Source
+from headgate.protocol.visible import visible
 from headgate.server.settings import SettingError
 
 __all__ = ["export"]
@@ -44,7 +45,7 @@ def export(
             raise SettingError("say what to write: --bundle")
         looked = await looked_at(sources, source, reaching, database)
         if looked.found:
-            _write(_bundles(looked), output)
+            _write(_text(_bundles(looked)), output)
         return UNREACHABLE if looked.failed else OK
 
     with told(notes=False):
@@ -67,12 +68,18 @@ def _bundle(found: Found) -> dict[str, object]:
     return discovery_bundle(found.spec.mcp, found.capture, now, found.spec.curation)
 
 
-def _write(content: object, output: Path | None) -> None:
+def _write(text: str, output: Path | None) -> None:
     if output is None:
-        print_json(content, compact=False)
+        print_line(text)
         return
     try:
-        output.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        output.write_text(f"{text}\n", encoding="utf-8")
     except OSError as error:
         raise SettingError(f"'{output}' cannot be written: {error.strerror}") from None
     complain(f"written to '{output}'")
+
+
+def _text(content: object) -> str:
+    """JSON from which exactly the same can be read again, and in which nothing steers a terminal."""
+    lines = json.dumps(content, ensure_ascii=False, indent=2).split("\n")
+    return "\n".join(map(visible, lines))
