@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.context import AskUser, Session
+from headgate.adapter.context import AskUser, Progress, Session
 from headgate.engine.gating import place_of
 from headgate.engine.pipeline import Engine
 from headgate.engine.stages import Reply
@@ -46,7 +46,7 @@ from headgate.server.descriptions import ToolCard, input_schema, tool_cards
 from headgate.server.edge import Edge
 from headgate.server.jsonrpc import tool_result
 from headgate.server.messages import max_message_size
-from headgate.server.parking import ASKED, Parking, answer_in, ask_through
+from headgate.server.parking import ASKED, Parking, Shows, answer_in, ask_through
 from headgate.server.sessions import Sessions
 from headgate.server.settings import Settings
 from headgate.server.tasks import TASKS, Tasks
@@ -193,6 +193,7 @@ class McpServer(Server[Session]):
 
     async def finish(self, seconds: float) -> bool:
         """Wait until no request over HTTP is in work, this long at the most; whether all are done."""
+        self._parking.close()  # no answer comes any more
         return await self._work.finish(seconds)
 
     def streamable_http_app(self, **options: Any) -> Starlette:
@@ -316,24 +317,28 @@ class McpServer(Server[Session]):
 
     async def _call(self, ctx: Context, tool: str, arguments: object, *, asks_user: bool) -> Reply | dict[str, Any]:
         """The reply, or the question that a modern host's user must answer first."""
-        ask = None
-        if self._may_ask(arguments):
-            legacy = is_legacy(ctx)
-            can_ask = can_be_asked(ctx, legacy=legacy)
-            if can_ask and not legacy:
-                run = partial(self._called, ctx, tool, arguments, asks_user)
-                return await self._parking.begin(caller_of(ctx), run)
-            ask = ask_through(ctx) if can_ask else None
-        return await self._called(ctx, tool, arguments, asks_user, ask)
+        shows = Shows.of(ctx) if self._may_ask(arguments) else None
+        run = partial(self._called, ctx, tool, arguments, asks_user)
+        if shows and not is_legacy(ctx):
+            return await self._parking.begin(ctx, shows, run)
+        return await run(ask_through(ctx, shows) if shows else None, partial(_report, ctx))
 
-    async def _called(self, ctx: Context, tool: str, arguments: object, asks_user: bool, ask: AskUser | None) -> Reply:
+    async def _called(
+        self,
+        ctx: Context,
+        tool: str,
+        arguments: object,
+        asks_user: bool,
+        ask: AskUser | None,
+        progress: Progress,
+    ) -> Reply:
         with self._work:
             return await self.engine.call(
                 arguments,
                 endpoint=self._families[tool],
                 caller=caller_of(ctx),
                 session=self._session(ctx),
-                progress=partial(_report, ctx),
+                progress=progress,
                 asks_user=asks_user,
                 ask_user=ask,
                 attaches=True,
@@ -348,7 +353,7 @@ class McpServer(Server[Session]):
     async def _answered(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         """Go on with a call whose handler had asked the user."""
         answer = answer_in(params.input_responses)
-        reply = await self._parking.go_on(caller_of(ctx), params.request_state or "", answer)
+        reply = await self._parking.go_on(ctx, params.request_state or "", answer)
         if isinstance(reply, dict):
             return {**reply, "_meta": self._stamp()}
         return self._result(ctx, reply if reply is not None else not_waiting())

@@ -1,9 +1,9 @@
 """What an MCP server offers, exactly as it said it, and where that is remembered from one start to the next."""
 
 import hashlib
-import logging
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +14,8 @@ import orjson
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.mcp.configuration import McpSpec
 
-__all__ = ["Capture", "Captures", "captures_folder"]
+__all__ = ["Capture", "Captures", "captures_folder", "json_of"]
 
-_LOG: Final = logging.getLogger("headgate")
 _VERSION: Final = 1
 _LARGEST: Final = 50_000_000
 
@@ -44,10 +43,20 @@ class Capture:
     @classmethod
     def of(cls, kept: Mapping[str, Any]) -> "Capture":
         """What was kept."""
-        if kept.get("version") != _VERSION or not isinstance(kept.get("tools"), Sequence):
+        if kept.get("version") != _VERSION or not isinstance(kept.get("tools"), list):
             raise AdapterError("This is no capture of an MCP server's tools.")
         tools = tuple(tool for tool in kept["tools"] if isinstance(tool, Mapping))
-        return cls(tools, kept.get("server") or {}, str(kept.get("instructions", "")), str(kept["protocol_version"]))
+        server = kept.get("server")
+        named = server if isinstance(server, Mapping) else {}
+        return cls(tools, named, str(kept.get("instructions", "")), str(kept.get("protocol_version", "")))
+
+
+def json_of(value: object) -> bytes:
+    """What a server sent, as JSON; numbers of any length too."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value).encode()
 
 
 def captures_folder() -> Path:
@@ -68,8 +77,8 @@ class Captures:
             path = self._path(spec)
             if path.stat().st_size > _LARGEST:
                 return None
-            return Capture.of(orjson.loads(path.read_bytes()))
-        except (OSError, orjson.JSONDecodeError, AdapterError, KeyError, TypeError):
+            return Capture.of(json.loads(path.read_bytes()))
+        except (OSError, ValueError, RecursionError, AttributeError, AdapterError):
             return None
 
     def keep(self, spec: McpSpec, capture: Capture) -> None:
@@ -78,7 +87,7 @@ class Captures:
         partial = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            partial.write_bytes(orjson.dumps(capture.wire()))
+            partial.write_bytes(json_of(capture.wire()))
             partial.replace(path)
 
     def _path(self, spec: McpSpec) -> Path:

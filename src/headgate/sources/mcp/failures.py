@@ -6,16 +6,43 @@ from typing import Final
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from headgate.protocol.error_codes import code_for_http_status
 from headgate.protocol.errors import AqlError, harmless
 from headgate.sources.words import clean
 
-__all__ = ["broken", "misbehaved", "refused", "timed_out", "unavailable"]
+__all__ = ["broken", "misbehaved", "refused", "rejected", "said_by", "timed_out", "unavailable"]
 
 _LONGEST: Final = 500
 _CODES: Final[Mapping[int, tuple[str, str]]] = {
     types.INVALID_PARAMS: ("VALIDATION_INVALID_VALUE", "Parameters refused by '{source}'"),
     types.METHOD_NOT_FOUND: ("NOT_FOUND_RESOURCE", "Tool '{tool}' not found in '{source}'"),
 }
+
+_STATUSES: Final[Mapping[int, str]] = {
+    401: "it does not accept the credentials that it is given, or there are none",
+    403: "it does not allow this with the credentials that it is given",
+    404: "there is no MCP server under this address",
+    429: "it asks to slow down",
+}
+_BY_STATUS: Final[Mapping[str, str]] = {
+    "PERMISSION_DENIED": "Permission denied: '{source} refuses this with status {status}'",
+    "RATE_LIMIT_EXCEEDED": "API rate limit exceeded: '{source}' asks to slow down",
+    "NOT_FOUND_RESOURCE": "Resource not found: '{source}' has ended the session",
+}
+
+
+def said_by(status: int) -> str:
+    """What an HTTP status says of a server that cannot be used."""
+    words = _STATUSES.get(status, "it fails" if status >= 500 else "it refuses the request")
+    return f"{words} (HTTP status {status})"
+
+
+def rejected(source: str, tool: str, status: int) -> AqlError:
+    """The server has answered the call with a status instead of a result."""
+    code = code_for_http_status(status)
+    message = _BY_STATUS.get(code, "Internal error: '{source} answers with status {status}'")
+    details = {"source": source, "tool": tool, "http_status": status, "reason": said_by(status)}
+    return AqlError(code, message.format(source=source, status=status), details)
 
 
 def refused(error: MCPError, source: str, tool: str) -> AqlError:

@@ -1,64 +1,50 @@
-"""One open connection to an MCP server, over a process or over HTTP."""
+"""One open connection to an MCP server, and what can be asked over it."""
 
-import math
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any, Final
 
 import anyio
-import httpx2
 import mcp_types as types
-import orjson
-from mcp import Client
-from mcp.client.session import ClientRequestContext
-from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.client.subscriptions import SubscriptionLost
+from mcp.client.session import ClientSession
+from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import TypeAdapter
+from pydantic import ValidationError
 
 from headgate._version import __version__
-from headgate.adapter.context import Context, UserAnswer, UserQuestion
+from headgate.adapter.context import Context
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.http.bounds import Bounds
-from headgate.sources.http.clients import guarded_client
-from headgate.sources.mcp.captures import Capture
+from headgate.sources.mcp.captures import Capture, json_of
 from headgate.sources.mcp.configuration import McpSpec
-from headgate.sources.mcp.processes import LastWords, process_streams
+from headgate.sources.mcp.pending import Calls, Pending
+from headgate.sources.mcp.processes import LastWords
+from headgate.sources.mcp.transports import Signals, opened_streams
+from headgate.sources.mcp.wires import Wire, raw_result
 
-__all__ = ["Link", "opened_link"]
+__all__ = ["HttpRefusal", "Link", "opened_link"]
 
-_RAW: Final[TypeAdapter[Any]] = TypeAdapter(dict[str, Any])
-"""What comes over the wire, as it is: a model of it would only be made to be undone."""
 _MOST_PAGES: Final = 200
 _MOST_TOOLS: Final = 20_000
 _MOST_BYTES: Final = 32_000_000
 _MOST_ROUNDS: Final = 10
 _PING_SECONDS: Final = 5.0
+_LISTEN_AGAIN_SECONDS: Final = 5.0
+_LONGEST_DEAFNESS: Final = 60.0
+_GONE: Final = 404
+_TELLING: Final = frozenset({401, 403, 429})
+"""Statuses that say more than the error that may come with them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
-    """A call that is under way, and whose user may be asked for it."""
+class HttpRefusal(Exception):
+    """A call that was answered with a status, and had no effect; ``is_over`` if it is the session that is not known."""
 
-    context: Context
-    patience: anyio.CancelScope
-    seconds: float
-
-    def extend(self) -> None:
-        """Give the call its time anew: the server has shown that it is alive."""
-        self.patience.deadline = anyio.current_time() + self.seconds
-
-    async def ask(self, question: UserQuestion) -> UserAnswer | None:
-        """Ask the user, for whom there is as much time as he needs."""
-        self.patience.deadline = math.inf
-        try:
-            return await self.context.ask_user(question)
-        finally:
-            self.extend()
+    def __init__(self, status: int, *, is_over: bool) -> None:
+        super().__init__(str(status))
+        self.status = status
+        self.is_over = is_over
 
 
 @dataclass
@@ -66,25 +52,32 @@ class Link:
     """What can be asked of a server as long as the connection lasts. ``lost`` is set when it does not any more."""
 
     spec: McpSpec
+    words: LastWords
     on_tools_changed: Callable[[], None]
     lost: anyio.Event = field(default_factory=anyio.Event)
     why_lost: str = ""
-    _client: Client | None = None
-    _pending: dict[int, _Pending] = field(default_factory=dict)
-    _numbers: "count[int]" = field(default_factory=count)
+    _session: ClientSession | None = None
+    _calls: Calls = field(default_factory=Calls)
 
     @property
-    def client(self) -> Client:
-        """The SDK's client, once it is connected."""
-        if self._client is None:
+    def session(self) -> ClientSession:
+        """The SDK's session, once it is open."""
+        if self._session is None:
             raise RuntimeError("this link is not open")
-        return self._client
+        return self._session
 
-    def lose(self, why: str) -> None:
+    def lose(self, why: str = "the connection was closed") -> None:
         """Note that the connection is over."""
         if not self.lost.is_set():
             self.why_lost = why
             self.lost.set()
+
+    def refused(self, status: int, in_session: bool) -> None:
+        """Note that a request was answered with a status: whose it was tells where it was sent from."""
+        self.words.status = status
+        call = self._calls.current()
+        if call is not None:
+            call.status, call.in_session = status, in_session
 
     async def heard(self, message: object) -> None:
         """News from the server."""
@@ -101,8 +94,8 @@ class Link:
         size = 0
         for _ in range(_MOST_PAGES):
             page = await self._page(cursor)
-            size += len(orjson.dumps(page))
-            tools += [tool for tool in page.get("tools") or () if isinstance(tool, Mapping)]
+            size += len(json_of(page))
+            tools += self._listed(page)
             if size > _MOST_BYTES or len(tools) > _MOST_TOOLS:
                 raise AdapterError(
                     f"MCP server '{self.spec.name}' lists more than can be taken in: {len(tools)} tools in {size} bytes"
@@ -110,132 +103,107 @@ class Link:
             cursor = page.get("nextCursor")
             if not cursor:
                 return self._captured(tools)
-            if cursor in seen:
+            if not isinstance(cursor, str) or cursor in seen:
                 break
             seen.add(cursor)
         raise AdapterError(f"MCP server '{self.spec.name}' lists its tools in pages without end")
 
+    def _listed(self, page: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        tools = page.get("tools")
+        if not isinstance(tools, list):
+            raise AdapterError(f"MCP server '{self.spec.name}' answers with no list of tools when it is asked for them")
+        return [tool for tool in tools if isinstance(tool, Mapping)]
+
     async def _page(self, cursor: str | None) -> dict[str, Any]:
         params = types.PaginatedRequestParams(cursor=cursor)
-        page: dict[str, Any] = await self.client.session.send_request(types.ListToolsRequest(params=params), _RAW)
+        page = await raw_result(self.session, types.ListToolsRequest(params=params))
         if self._is_modern and "x-mcp-header" in str(page):
-            await self.client.session.list_tools(params=params)  # from which the SDK learns what goes into headers
+            with suppress(ValidationError):
+                await self.session.list_tools(params=params)  # from which the SDK learns what goes into headers
         return page
 
     @property
     def _is_modern(self) -> bool:
-        return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        return self.session.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     def _captured(self, tools: list[Mapping[str, Any]]) -> Capture:
-        info = self.client.server_info
+        info = self.session.server_info
         return Capture(
             tuple(tools),
             info.model_dump(mode="json", by_alias=True, exclude_none=True) if info else {},
-            self.client.instructions or "",
-            self.client.protocol_version,
+            self.session.instructions or "",
+            self.session.protocol_version or "",
         )
 
     async def listen(self) -> None:
         """Hear of changed tools from a modern server, which tells only those who ask for it."""
-        if not self._is_modern:
-            return
-        with suppress(MCPError, SubscriptionLost):
-            async with self.client.listen(tools_list_changed=True) as news:
-                async for _ in news:
-                    self.on_tools_changed()
+        delay = _LISTEN_AGAIN_SECONDS
+        while self._is_modern:
+            try:
+                async with listen(self.session, tools_list_changed=True) as news:
+                    async for _ in news:
+                        self.on_tools_changed()
+            except SubscriptionLost:
+                pass
+            except MCPError:
+                return  # it has no news to tell
+            await anyio.sleep(delay)
+            delay = min(2 * delay, _LONGEST_DEAFNESS)
+            self.on_tools_changed()  # whatever was missed meanwhile
 
     async def call(
         self, tool: str, arguments: Mapping[str, object], context: Context, seconds: float
     ) -> dict[str, Any] | None:
         """Call a tool and give its result as it came; None if there was none in time."""
         with anyio.move_on_after(seconds) as patience:
-            pending = _Pending(context, patience, seconds)
-            number = next(self._numbers)
-            self._pending[number] = pending
-            try:
-                return await self._finished(tool, dict(arguments), pending)
-            finally:
-                del self._pending[number]
+            async with self._calls.under_way(Pending(context, patience, seconds)) as pending:
+                try:
+                    return await self._finished(tool, dict(arguments), pending)
+                except MCPError as error:
+                    refusal = _refusal_of(pending)
+                    raise refusal or error from None
         return None
 
-    async def _finished(self, tool: str, arguments: dict[str, object], pending: _Pending) -> dict[str, Any]:
+    async def _finished(self, tool: str, arguments: dict[str, object], pending: Pending) -> dict[str, Any]:
         """The result, after the user was asked for whatever a modern server wants to know first."""
         answers: dict[str, Any] | None = None
         state: str | None = None
         for _ in range(_MOST_ROUNDS):
-            raw = await self._sent(tool, arguments, pending, answers, state)
+            params = types.CallToolRequestParams(
+                name=tool, arguments=arguments, input_responses=answers, request_state=state
+            )
+            raw = await raw_result(self.session, types.CallToolRequest(params=params), pending.progressed)
             if raw.get("resultType") != "input_required":
                 return raw
             state = raw.get("requestState")
-            answers = {
-                key: await _answered(request, pending) for key, request in (raw.get("inputRequests") or {}).items()
-            }
+            answers = {key: await pending.answer(wanted) for key, wanted in (raw.get("inputRequests") or {}).items()}
         raise MCPError(types.INTERNAL_ERROR, "the server asks without end")
 
-    async def _sent(
-        self,
-        tool: str,
-        arguments: dict[str, object],
-        pending: _Pending,
-        answers: dict[str, Any] | None,
-        state: str | None,
-    ) -> dict[str, Any]:
-        async def progressed(progress: float, total: float | None, message: str | None) -> None:
-            pending.extend()
-            await pending.context.progress(progress, total, message)
-
-        params = types.CallToolRequestParams(
-            name=tool, arguments=arguments, input_responses=answers, request_state=state
-        )
-        raw: dict[str, Any] = await self.client.session.send_request(
-            types.CallToolRequest(params=params), _RAW, progress_callback=progressed
-        )
-        return raw
-
-    async def answers_pings(self) -> bool:
-        """Whether the server is still there, for all that can be told."""
-        if self._is_modern:
-            return True  # which has no pings: the next call will tell
+    async def is_alive(self) -> bool:
+        """Whether the server still answers the simplest of all questions in time."""
         with anyio.move_on_after(_PING_SECONDS):
             try:
-                await self.client.session.send_request(types.PingRequest(), types.EmptyResult)
+                if self._is_modern:
+                    await self.session.send_discover(self.session.protocol_version or "")
+                else:
+                    await raw_result(self.session, types.PingRequest())
             except MCPError:
-                return False
+                return not self.lost.is_set()  # an error is an answer too
             return True
         return False
 
-    # what the server asks
-
-    async def elicited(
-        self, context: ClientRequestContext, params: types.ElicitRequestParams
-    ) -> types.ElicitResult | types.ErrorData:
-        """Have the user asked whose call this is for. If that cannot be told, nobody is asked."""
-        del context  # which tells of the question, not of the call that it comes from
-        sessions = {pending.context.session.id for pending in self._pending.values()}
-        if len(sessions) != 1:
-            return types.ElicitResult(action="cancel")
-        *_, latest = self._pending.values()
-        return _result(await latest.ask(_question(params.model_dump(mode="json", by_alias=True))))
+    @property
+    def calls(self) -> Calls:
+        """The calls that are under way."""
+        return self._calls
 
 
-def _question(params: Mapping[str, Any]) -> UserQuestion:
-    return UserQuestion(
-        str(params.get("message", "")), params.get("requestedSchema") or {}, str(params.get("url") or "")
-    )
-
-
-def _result(answer: UserAnswer | None) -> types.ElicitResult:
-    if answer is None:
-        return types.ElicitResult(action="cancel")
-    content = dict(answer.content) if answer.content is not None else None
-    return types.ElicitResult(action=answer.action, content=content)
-
-
-async def _answered(request: Mapping[str, Any], pending: _Pending) -> types.ElicitResult:
-    """The answer to one thing that a modern server wants to know; only a user's word is to be had here."""
-    if request.get("method") != "elicitation/create":
-        raise MCPError(types.INVALID_REQUEST, "the server asks for what cannot be given here")
-    return _result(await pending.ask(_question(request.get("params") or {})))
+def _refusal_of(pending: Pending) -> HttpRefusal | None:
+    """What became of a call that was answered with a status, where that tells more than the error does."""
+    is_over = pending.status == _GONE and pending.in_session
+    if is_over or pending.status in _TELLING or pending.status >= 500:
+        return HttpRefusal(pending.status, is_over=is_over)
+    return None
 
 
 @asynccontextmanager
@@ -247,32 +215,25 @@ async def opened_link(
     The handshake comes first: nearly all servers know it, and those that do not say so at once, while old ones leave
     the newer greeting without an answer.
     """
-    link = Link(spec, on_tools_changed)
+    words.status = 0
+    link = Link(spec, words, on_tools_changed)
     async with AsyncExitStack() as stack:
-        client = Client(
-            await stack.enter_async_context(_transport(spec, bounds, words, link)),
-            mode="auto" if modern else "legacy",
+        signals = Signals(link.lose, link.refused)
+        read, write = await stack.enter_async_context(opened_streams(spec, bounds, words, signals))
+        session = ClientSession(
+            dispatcher=Wire(read, write, link.lose),
             client_info=types.Implementation(name="headgate", version=__version__),
-            elicitation_callback=link.elicited,
+            elicitation_callback=link.calls.elicited,
             message_handler=link.heard,
-            cache=None,
         )
-        link._client = await stack.enter_async_context(client)  # noqa: SLF001  (its own module)
+        link._session = await stack.enter_async_context(session)  # noqa: SLF001  (its own module)
+        await _greet(session, modern=modern)
         yield link
 
 
-@asynccontextmanager
-async def _transport(
-    spec: McpSpec, bounds: Bounds, words: LastWords, link: Link
-) -> AsyncIterator[AbstractAsyncContextManager[Any]]:
-    """How the server is reached. The SDK enters it when it connects."""
-    if spec.transport == "stdio":
-        yield process_streams(spec, words, link.lose)
-        return
-    async with guarded_client(
-        bounds, spec.url, headers=dict(spec.headers), timeout=httpx2.Timeout(30.0, read=None)
-    ) as http:
-        if spec.transport == "sse":
-            yield sse_client(spec.url, httpx_client_factory=lambda headers=None, timeout=None, auth=None: http)
-        else:
-            yield streamable_http_client(spec.url, http_client=http)
+async def _greet(session: ClientSession, *, modern: bool) -> None:
+    if modern:
+        with suppress(MCPError, ValidationError, RuntimeError):
+            await session.discover()
+            return
+    await session.initialize()

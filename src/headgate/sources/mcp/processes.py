@@ -1,5 +1,6 @@
 """An MCP server as a process: one line a message, everything bounded, and nothing left running."""
 
+import json
 import logging
 import os
 import signal
@@ -29,6 +30,7 @@ _MOST_NOISE: Final = 10_000
 """How many lines that are no messages a server may write: some log to the wrong stream."""
 _GRACE_SECONDS: Final = 2.0
 _POLL_SECONDS: Final = 0.02
+_WATCH_SECONDS: Final = 0.25
 
 _Streams = tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]
 
@@ -40,6 +42,8 @@ class LastWords:
     name: str
     secrets: frozenset[str] = frozenset()
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=8))
+    status: int = 0
+    """The HTTP status from 400 on that it answered with last, if it is no process."""
 
     def hear(self, line: bytes) -> None:
         """One line."""
@@ -63,6 +67,7 @@ async def process_streams(spec: McpSpec, words: LastWords, ended: Callable[[str]
         tasks.start_soon(wire.read_messages, incoming)
         tasks.start_soon(wire.write_messages, outgoing)
         tasks.start_soon(wire.read_errors, words)
+        tasks.start_soon(wire.watch)
         try:
             yield read, write
         finally:
@@ -103,16 +108,26 @@ class _Wire:
     async def read_messages(self, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """Pass on every message, until the process ends or writes what no server should."""
         why = "it ended"
-        try:
-            async with incoming:
+        async with incoming:
+            try:
                 async for line in _lines(self.process.stdout):
                     message = self._message(line)
                     if message is not None:
                         await incoming.send(SessionMessage(message))
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass  # our own end, or the process's, in the midst of something
-        except ValueError as error:
-            why = str(error)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                pass  # our own end, or the process's, in the midst of something
+            except ValueError as error:
+                why = str(error)
+            self._end(why)
+
+    async def watch(self) -> None:
+        """See the process end, even if a child that it leaves behind holds its pipes."""
+        while self.process.returncode is None:  # noqa: ASYNC110  (there is no event for this)
+            await anyio.sleep(_WATCH_SECONDS)
+        await anyio.sleep(_WATCH_SECONDS)  # what it has written before is still read
+        self._end("it ended")
+
+    def _end(self, why: str) -> None:
         if not self.is_closing:
             self.ended(why)
 
@@ -122,10 +137,12 @@ class _Wire:
         try:
             return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
+            answer = _unreadable_answer(line)
+        if answer is None:
             self._noise += 1
             if self._noise > _MOST_NOISE:
-                raise ValueError("it writes lines that are no messages of MCP") from None
-            return None
+                raise ValueError("it writes lines that are no messages of MCP")
+        return answer
 
     async def write_messages(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
         """Send every message."""
@@ -141,6 +158,19 @@ class _Wire:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ValueError):
             async for line in _lines(self.process.stderr, cut=True):
                 words.hear(line)
+
+
+def _unreadable_answer(line: bytes) -> types.JSONRPCError | None:
+    """An error in the place of an answer that cannot be read, so that nobody waits for it any longer."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    number = said.get("id") if isinstance(said, dict) else None
+    if not isinstance(number, int | str) or isinstance(number, bool) or "method" in said:
+        return None
+    error = types.ErrorData(code=types.PARSE_ERROR, message="the answer cannot be read")
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 
 async def _lines(stream: ByteReceiveStream | None, *, cut: bool = False) -> AsyncIterator[bytes]:

@@ -15,15 +15,17 @@ Pictures and sounds go to MCP hosts as blocks of their own, and to all others in
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+import mcp_types as types
 import orjson
+from pydantic import BaseModel, ValidationError
 
 from headgate.adapter.contents import Contents, Part
 from headgate.protocol.errors import AqlError
 
-__all__ = ["data_of", "failure_of"]
+__all__ = ["NoResult", "data_of", "failure_of"]
 
 Raw: TypeAlias = Mapping[str, Any]
 """A result as it came over the wire."""
@@ -31,6 +33,16 @@ Raw: TypeAlias = Mapping[str, Any]
 _LONG_NUMBER: Final = re.compile(r"\d{17}")
 """What may be a number that the fast reader would round."""
 _LONGEST_MARKER: Final = 2000
+_DEEPEST: Final = 150
+"""Levels of a text that is read as data: deeper ones could not be written again."""
+_KNOWN: Final[Mapping[str, type[BaseModel]]] = {
+    "text": types.TextContent,
+    "image": types.ImageContent,
+    "audio": types.AudioContent,
+    "resource": types.EmbeddedResource,
+    "resource_link": types.ResourceLink,
+}
+_TEXT_KEYS: Final = frozenset({"type", "text"})
 _CODES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     (code, re.compile(pattern, re.IGNORECASE))
     for code, pattern in (
@@ -54,16 +66,20 @@ _MESSAGES: Final[Mapping[str, str]] = {
 }
 
 
+class NoResult(Exception):
+    """What a server answered is no result of a tool."""
+
+
 def data_of(result: Raw) -> object:
-    """What an operation answers for a result, with nothing lost."""
-    blocks = [block for block in result.get("content") or () if isinstance(block, Mapping)]
+    """What an operation answers for a result, with nothing lost. A NoResult if it is none."""
+    blocks = _blocks(result)
     structured = result.get("structuredContent")
     if structured is not None:
         rest = [block for block in blocks if not _repeats(block, structured)]
         return Contents(tuple(_plain(blocks)), structured) if rest else structured
     if not blocks:
         return None
-    if len(blocks) == 1 and _is_text(blocks[0]):
+    if len(blocks) == 1 and _is_bare_text(blocks[0]):
         return _read(blocks[0]["text"])
     return Contents(tuple(_plain(blocks)))
 
@@ -72,15 +88,40 @@ def failure_of(result: Raw, source: str, tool: str) -> AqlError:
     """The failure that a result with ``isError`` is; what the tool said is kept whole in the details."""
     data = data_of(result)
     shown = data.inline() if isinstance(data, Contents) else data
-    words = " ".join(str(block.get("text", "")) for block in result.get("content") or ())[:_LONGEST_MARKER]
+    words = " ".join(block["text"] for block in _blocks(result) if block["type"] == "text")[:_LONGEST_MARKER]
     code = next((code for code, pattern in _CODES if pattern.search(words)), "INTERNAL_ERROR")
     message = _MESSAGES.get(code, "Internal error: 'a tool of {source} reports a failure: see the details'")
     details = {"source": source, "tool": tool, "upstream": shown}
     return AqlError(code, message.format(source=source), details)
 
 
-def _is_text(block: Part) -> bool:
-    return block.get("type") == "text" and isinstance(block.get("text"), str) and not block.get("annotations")
+def _blocks(result: Raw) -> Sequence[Part]:
+    """The content. Kinds that are not known yet pass; those that a host shows must be as it expects them."""
+    blocks = result.get("content")
+    if blocks is None and "structuredContent" not in result:
+        raise NoResult
+    for block in blocks or ():
+        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+            raise NoResult
+        model = _KNOWN.get(block["type"])
+        if model is not None and not _fits(block, model):
+            raise NoResult
+    return blocks or ()
+
+
+def _fits(block: Part, model: type[BaseModel]) -> bool:
+    if block.keys() == _TEXT_KEYS:
+        return isinstance(block["text"], str)
+    try:
+        model.model_validate(block, by_name=False)
+    except ValidationError:
+        return False
+    return True
+
+
+def _is_bare_text(block: Part) -> bool:
+    """Whether a block is text and nothing else: what is said of the text would be lost if only that were given."""
+    return block["type"] == "text" and not block.get("annotations") and not block.get("_meta")
 
 
 def _read(text: str) -> object:
@@ -88,15 +129,38 @@ def _read(text: str) -> object:
     if not text.lstrip().startswith(("{", "[")):
         return text
     try:
-        value = json.loads(text) if _LONG_NUMBER.search(text) else orjson.loads(text)
+        value = _exactly(text) if _LONG_NUMBER.search(text) else orjson.loads(text)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, dict | list) else text
+    return value if text.count("{") + text.count("[") <= _DEEPEST or _is_shallow(value) else text
+
+
+def _exactly(text: str) -> object:
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def _is_shallow(value: object) -> bool:
+    """Whether a value can be written as JSON again."""
+    level: list[object] = [value]
+    for _ in range(_DEEPEST):
+        level = [child for one in level for child in _children(one)]
+        if not level:
+            return True
+    return False
+
+
+def _children(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _repeats(block: Part, structured: object) -> bool:
     """Whether a block says nothing that the structured content does not say: as servers do for older clients."""
-    if not _is_text(block):
+    if not _is_bare_text(block):
         return False
     return _read(block["text"]) == structured or block["text"] in _texts(structured)
 
@@ -104,15 +168,11 @@ def _repeats(block: Part, structured: object) -> bool:
 def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for child in value.values():
-            yield from _texts(child)
-    elif isinstance(value, Sequence):
-        for child in value:
-            yield from _texts(child)
+    for child in _children(value):
+        yield from _texts(child)
 
 
 def _plain(blocks: Sequence[Part]) -> Iterator[Part]:
-    """The blocks without the marks that are for the connection alone."""
+    """The blocks without marks that say nothing."""
     for block in blocks:
         yield {key: value for key, value in block.items() if key != "_meta" or value}

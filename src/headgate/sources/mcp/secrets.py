@@ -1,11 +1,11 @@
 """What a server was given that nobody else may see: its errors and its last words must not bring it out."""
 
+import json
 from typing import Final
-
-import orjson
 
 from headgate.adapter.masking import scrubbed
 from headgate.protocol.errors import AqlError
+from headgate.sources.mcp.captures import json_of
 from headgate.sources.mcp.configuration import McpSpec
 
 __all__ = ["secrets_of", "without_secrets"]
@@ -27,5 +27,5 @@ def without_secrets(error: AqlError, secrets: frozenset[str]) -> AqlError:
     """The same error, with stars in the place of secrets."""
     if not secrets:
         return error
-    details = orjson.loads(orjson.dumps(error.error.details)) if error.error.details else None
+    details = json.loads(json_of(error.error.details)) if error.error.details else None
     return AqlError(error.error.code, scrubbed(error.error.message, secrets), scrubbed(details, secrets))

@@ -1,10 +1,9 @@
 """An MCP server as a source: every tool that it lists is an operation."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
-
-import anyio
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import Context
@@ -15,7 +14,8 @@ from headgate.sources.curation import Curation
 from headgate.sources.http.bounds import Bounds
 from headgate.sources.mcp.captures import Capture, Captures
 from headgate.sources.mcp.configuration import McpSpec
-from headgate.sources.mcp.results import data_of, failure_of
+from headgate.sources.mcp.failures import misbehaved
+from headgate.sources.mcp.results import NoResult, data_of, failure_of
 from headgate.sources.mcp.secrets import secrets_of, without_secrets
 from headgate.sources.mcp.tools import operation_of
 from headgate.sources.mcp.upstream import Upstream
@@ -48,9 +48,11 @@ class McpSource:
         self._curation = curation or Curation()
         self._captures = captures
         self._upstream = Upstream(spec, bounds or Bounds(), self._captured)
-        self._news, self._heard = anyio.create_memory_object_stream[Adapter](1)
         self._secrets = secrets_of(spec)
+        self._news: Adapter | None = None
+        self._is_news = asyncio.Event()
         self._is_open = False
+        self._is_closed = False
 
     @property
     def name(self) -> str:
@@ -75,28 +77,33 @@ class McpSource:
 
     async def changes(self) -> AsyncIterator[Adapter]:
         """What the server offers after each change of its tools."""
-        async for adapter in self._heard:
-            yield adapter
+        while not self._is_closed:
+            await self._is_news.wait()
+            self._is_news.clear()
+            adapter, self._news = self._news, None
+            if adapter is not None:
+                yield adapter
 
     async def close(self) -> None:
         """End the connection, and the process behind it."""
-        self._news.close()
+        self._is_closed = True
+        self._is_news.set()
         await self._upstream.close()
 
     def _captured(self, capture: Capture) -> None:
         """Take in what the server lists, if that is not what is known."""
         if not self._is_open or (self.capture is not None and capture.tools == self.capture.tools):
             return
+        try:
+            adapter = self._adapter(capture)
+        except AdapterError as error:
+            _LOG.warning("the changed tools of MCP server '%s' cannot be used: %s", self.name, error)
+            return
         self.capture = capture
         self._keep(capture)
         _LOG.info("the tools of MCP server '%s' have changed: there are %d now", self.name, len(capture.tools))
-        try:
-            self._news.send_nowait(self._adapter(capture))
-        except anyio.WouldBlock:  # the version before was not fetched yet, and is not needed any more
-            self._heard.receive_nowait()
-            self._news.send_nowait(self._adapter(capture))
-        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-            return
+        self._news = adapter  # in the place of a version that nobody has fetched yet
+        self._is_news.set()
 
     def _keep(self, capture: Capture) -> None:
         if self._captures is not None:
@@ -115,9 +122,11 @@ class McpSource:
             raw = await self._upstream.call(tool, arguments, context)
             if raw.get("isError") is True:
                 raise failure_of(raw, self.name, tool)
+            return data_of(raw)
+        except NoResult:
+            raise misbehaved(self.name, tool) from None
         except AqlError as error:
             raise without_secrets(error, self._secrets) from None
-        return data_of(raw)
 
 
 def mcp_operations(capture: Capture, source: str, call: Any, curation: Curation) -> list[Operation]:

@@ -6,18 +6,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-import orjson
-
 from headgate.adapter.context import Context
 from headgate.adapter.functions import TRYING
 from headgate.adapter.operations import Operation
-from headgate.adapter.origins import Inferred, Origin, Provenance
+from headgate.adapter.origins import Origin
 from headgate.adapter.parameters import Schema
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, DangerLevel
 from headgate.sources.classification import Classified, Facts, Hints, classified
 from headgate.sources.curation import Choice, curated
+from headgate.sources.mcp.captures import json_of
 from headgate.sources.shapes import Shaped, has_changes, normalized, shaped
 from headgate.sources.words import clean, first_sentence
 
@@ -40,7 +39,7 @@ _POINTER: Final = re.compile(
 def operation_of(tool: Mapping[str, Any], name: str, source: str, call: CallTool, choice: Choice | None) -> Operation:
     """The operation that a tool becomes. An AdapterError says why it cannot be one."""
     own = str(tool["name"])
-    if len(orjson.dumps(tool)) > _LARGEST:
+    if len(json_of(tool)) > _LARGEST:
         raise AdapterError(f"the tool is described in more than {_LARGEST // 1_000_000} MB")
     told = _classified(tool, choice)
     schema = tool.get("inputSchema")
@@ -105,10 +104,7 @@ def _classified(tool: Mapping[str, Any], choice: Choice | None) -> Classified:
             ),
         )
     )
-    if choice is None or choice.category is None:
-        return told
-    chosen = Inferred(choice.category.value, 1.0, Provenance.OVERRIDE, ("chosen by the operator",))
-    return replace(told, category=chosen, needs_review=False)
+    return told if choice is None or choice.category is None else told.chosen(choice.category)
 
 
 def _flag(hints: Mapping[str, Any], name: str) -> bool | None:
