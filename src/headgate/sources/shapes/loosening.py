@@ -67,9 +67,9 @@ def _drop_opposites(made: Schema, loose_keys: Container[str]) -> None:
     """Leave out the keywords that take less when what is inside them takes more."""
     if "not" in loose_keys:
         del made["not"]
-    if "if" in loose_keys:
-        for key in ("if", "then", "else"):
-            made.pop(key, None)
+    if "if" in loose_keys:  # the fields that its outcomes speak of are still spoken of
+        outcomes = [made.pop(key) for key in ("then", "else") if key in made]
+        made["allOf"] = [*made.get("allOf", ()), {"anyOf": [*outcomes, {}]}]
     if "contains" in loose_keys:
         made.pop("maxContains", None)
     if "oneOf" in loose_keys:

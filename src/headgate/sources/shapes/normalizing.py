@@ -189,13 +189,14 @@ class _Work:
         else:
             yield "type", types[0] if len(types) == 1 else types
 
-    def _reference(self, kept: Mapping[str, Any], resource: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _reference(self, kept: dict[str, Any], resource: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         reference = next((kept[key] for key in _REFERENCES if key in kept), None)
         if reference is None:
             return
         target = self.references.target(reference, resource) if is_text(reference) else None
         if target is None:
             self._loosen("it refers to a schema that is not there")
+            kept.setdefault("additionalProperties", True)  # whatever fields that may have
             return
         key = (id(target.resource), target.place)
         if key not in self._names:

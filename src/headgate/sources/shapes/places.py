@@ -109,7 +109,8 @@ class _Uniting:
         for slot, child in _shared(schema):
             self._waiting.append((slots.setdefault(slot, id(child)), id(child)))
         if _OTHER in slots:
-            self._named_by_all[here] = frozenset(schema.get("properties", ()))
+            by_pattern = "patternProperties" in schema  # which is about named fields too
+            self._named_by_all[here] = frozenset(() if by_pattern else schema.get("properties", ()))
 
     def leader(self, one: int) -> int:
         """Who stands for the family."""

@@ -42,7 +42,8 @@ def _loosened(schema: Schema, ring: AbstractSet[str]) -> Schema:
         leading.add("$ref")
     if leading & _CONDITION:
         leading |= _CONDITION
-    return {**{key: value for key, value in schema.items() if key not in leading}, LOOSE: True}
+    kept = {key: value for key, value in schema.items() if key not in leading}
+    return {"additionalProperties": True, **kept, LOOSE: True}
 
 
 def _ended(links: Mapping[str, set[str]]) -> dict[str, set[str]]:

@@ -41,6 +41,8 @@ def rules_of(request: Request, names: Mapping[str, str]) -> Rules:
     """The rules of a request, still with its own names; its parts get room for what is added."""
     further: Schema = {"additionalProperties": True} if request.is_open else {}
     unfit = [(part, key) for part in request.parts for key in _unfit(part, names, request.definitions)]
+    if any(key == "patternProperties" for _, key in unfit):
+        unfit += [(part, key) for part in request.parts for key in ("unevaluatedProperties",) if key in part.schema]
     if any(part.standing is not Standing.DEMANDED for part, _ in unfit):
         return Rules(further, (_LOST,))
     for part, key in unfit:
@@ -52,7 +54,7 @@ def rules_of(request: Request, names: Mapping[str, str]) -> Rules:
         if not _CLOSING.isdisjoint(part.schema):
             part.schema["properties"] = {**part.names, ADDED: {}}
     root = request.parts[0].schema
-    return Rules({**further, **(_flat(root) if is_flat else {"allOf": [root]})}, (_LOST,) if unfit else ())
+    return Rules({**further, **(_flat(request) if is_flat else {"allOf": [root]})}, (_LOST,) if unfit else ())
 
 
 def _is_flat(request: Request) -> bool:
@@ -70,12 +72,13 @@ def _is_flat(request: Request) -> bool:
     )
 
 
-def _flat(root: Schema) -> Schema:
+def _flat(request: Request) -> Schema:
+    root, others = request.parts[0].schema, request.parts[1:]
     rules: Schema = {key: root[key] for key in TOGETHER if key in root}
     said = root.get("additionalProperties")
     if isinstance(said, dict):
         rules["additionalProperties"] = said
-    elif said is not True and "patternProperties" in root:
+    elif said is not True and "patternProperties" in root and not any(part.is_open for part in others):
         rules["additionalProperties"] = False
     return rules
 

@@ -1,6 +1,6 @@
 """From the schema of a foreign request to parameters, and from their values back to that request."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -91,26 +91,27 @@ def shaped(schema: object, *, taken: Container[str] = (), update: Beside | None 
     own = request.parameters()
     names = parameter_names((*own, *request.mentioned), taken=taken)
     rules, notes = rules_of(request, names)
-    translator = _translator(request, names, own.values(), rules)
-    made = {names[name]: renamed(child, translator) for name, child in own.items()}
+    whole: Schema = {**rules, "properties": own}
+    translator = _translator(request, names, whole)
+    made = renamed(whole, translator)
     spelt = Shaped(
-        tuple(_parameters(made, {names[name] for name in request.required})),
+        tuple(_parameters(made.pop("properties"), {names[name] for name in request.required})),
         {name: renamed(child, translator) for name, child in request.definitions.items()},
-        renamed(rules, translator),
+        made,
         (*request.notes, *notes, *_renaming_notes({name: names[name] for name in own})),
-        {names[name]: name for name in own},
-        _request=translator.place([request.parts[0].schema]) if translator.is_needed else None,
+        {name: own_name for own_name, name in names.items()},
+        _request=translator.place([whole]) if translator.is_needed else None,
     )
     if update is not None:
         spelt = _with_input(spelt, {names[name] for name in own if update(name) and names[name] != INPUT})
     return _usable(replace(spelt, definitions=_reached(spelt)))
 
 
-def _translator(request: Request, names: Mapping[str, str], own: Iterable[Schema], rules: Schema) -> Translator:
-    """What knows the names of parameters in the request's own parts, and those inside their values elsewhere."""
-    inside = names_inside([*own, rules], request.definitions)
+def _translator(request: Request, names: Mapping[str, str], whole: Schema) -> Translator:
+    """What knows the names of parameters in all that speaks of the request, and those inside their values elsewhere."""
+    inside = names_inside([whole], request.definitions)
     outside = {**{own: name for own, name in names.items() if own != name}, ADDED: DRY_RUN}
-    parts = {id(schema): outside for schema in (rules, *(part.schema for part in request.parts))}
+    parts = {id(schema): outside for schema in (whole, *(part.schema for part in request.parts))}
     return Translator(request.definitions, {**inside, **parts}, is_needed=bool(inside.keys() - parts.keys()))
 
 
