@@ -33,7 +33,7 @@ _JOINING: Final = frozenset({"and", "or", "then", "n"})
 _WEIGHTS: Final = {Strength.FIRM: 0.8, Strength.LOOSE: 0.6, Strength.MILD: 0.5, Strength.FAINT: 0.3}
 _NOUN: Final = 0.4
 _BEHIND: Final = 0.4
-_NEXT_TO: Final = 0.3
+_AMONG: Final = 0.3
 _PATTERN: Final = 0.9
 _WARNING: Final = frozenset({"unsafe", "dangerously", "dangerous"})
 _ENDINGS: Final = re.compile(r"(r|rs|d|s|able|ions?|ment|al)\Z")
@@ -57,6 +57,7 @@ def evidence_of_name(name: str) -> Iterator[Evidence | Risk]:
     for joins, clause in groupby(tokens, _JOINING.__contains__):
         if not joins:
             yield from _of_clause(list(clause))
+    yield from _joined(tokens)
 
 
 def _patterns(words: Sequence[str]) -> Iterator[Risk]:
@@ -97,6 +98,13 @@ def _of_clause(tokens: Sequence[str]) -> Iterator[Evidence | Risk]:
             yield Evidence(Witness.NAME, Category.READ, _NOUN, f"'{noun}'")
 
 
+def _joined(tokens: Sequence[str]) -> Iterator[Evidence]:
+    """What is joined to a verb is a verb as well, and one that nobody knows may do anything: ``read_and_burn``."""
+    for verb, joining, other in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if joining in _JOINING and verb in VERBS and other not in VERBS:
+            yield Evidence(Witness.NAME, None, _AMONG, "a verb that is not known")
+
+
 def _is_verb(token: str, place: int, length: int) -> bool:
     """Some verbs are nouns where they end a name that has more words."""
     return token in VERBS and not (token in NOUNS and 0 < place == length - 1)
@@ -117,8 +125,8 @@ def _beside(acting: int, verbs: Sequence[tuple[int, Verb]], *, is_last: bool) ->
             yield Evidence(Witness.NAME, verb.category, _BEHIND, f"'{verb.word}' before it")
         elif place > acting and verb.word in STRONG:
             yield Evidence(Witness.NAME, verb.category, _BEHIND, f"'{verb.word}' behind it")
-        elif place == acting + 1 and verb.strength is Strength.FIRM:
-            yield Evidence(Witness.NAME, verb.category, _NEXT_TO, f"'{verb.word}' behind it")
+        elif place > acting and verb.strength is Strength.FIRM:
+            yield Evidence(Witness.NAME, verb.category, _AMONG, f"'{verb.word}' behind it")
 
 
 def _hidden(tokens: Sequence[str]) -> Iterator[Evidence]:
