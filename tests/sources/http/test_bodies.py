@@ -118,7 +118,8 @@ async def test_the_limit_itself_is_not_over_it() -> None:
 async def test_only_a_question_for_the_size_may_be_answered_with_any() -> None:
     answer = reply(200, content_length="5000000")
     async with running(always(answer)) as upstream, sending(upstream.url, bounds=SMALL) as sender:
-        found = await got(sender, upstream.url, "HEAD")
+        found = [await got(sender, upstream.url, "HEAD") for _ in range(2)][1]
+    assert upstream.connections == 1
     assert found.content == b""
     assert found.headers["content-length"] == "5000000"
 
@@ -178,6 +179,21 @@ async def test_silence_ends_with_the_time_and_is_told_by_what_it_may_mean(method
     assert error.code == "TRANSPORT_TIMEOUT"
     assert ("may have taken effect" in error.message) is (method == "POST")
     assert len(upstream.requests) == 1
+
+
+async def test_who_ran_out_of_time_leaves_no_connection_behind() -> None:
+    async def script(received: Received, writer: asyncio.StreamWriter) -> bytes:
+        if received.target == "/quick":
+            return reply(200)
+        writer.write(reply(200, content_length="10") + b"begun")
+        await writer.drain()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async with running(script) as upstream, sending(upstream.url, bounds=Bounds(total_seconds=0.1)) as sender:
+        assert (await refused(sender, upstream.url)).code == "TRANSPORT_TIMEOUT"
+        assert sender._transport._pool.connections == []
+        assert (await got(sender, f"{upstream.url}/quick")).status == 200
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

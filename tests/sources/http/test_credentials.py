@@ -113,6 +113,8 @@ WRONG: tuple[tuple[Credential, Mapping[str, str]], ...] = (
     (ApiKey("jar", "KEY", "cookie"), {"KEY": "a;b=c"}),
     (ApiKey("jar", "KEY", "cookie"), {"KEY": "a b"}),
     (Basic("NAME", "WORD"), {"NAME": "a:b", "WORD": "hidden"}),
+    (Basic("NAME", "WORD"), {"NAME": "ada", "WORD": "\udcff"}),
+    (ApiKey("key", "KEY", "query"), {"KEY": "\udcff"}),
 )
 
 

@@ -13,9 +13,14 @@ from headgate.sources.http.decoding import data_of, media_type_of
 from headgate.sources.http.messages import Answer
 
 
-def answer(content: bytes, content_type: str | None = "application/json", status: int = 200) -> Answer:
+def answer(
+    content: bytes,
+    content_type: str | None = "application/json",
+    status: int = 200,
+    secrets: frozenset[str] = frozenset(),
+) -> Answer:
     headers = {} if content_type is None else {"content-type": content_type}
-    return Answer(status, httpx2.Headers(headers), content, "https://api.example/x")
+    return Answer(status, httpx2.Headers(headers), content, "https://api.example/x", secrets)
 
 
 READ: tuple[tuple[str | None, bytes, object], ...] = (
@@ -139,6 +144,24 @@ def test_no_bytes_make_anything_but_data_or_an_error(content: bytes, content_typ
     else:
         code = "SERIALIZATION_PARSE_ERROR"
     assert code == "SERIALIZATION_PARSE_ERROR"
+
+
+SECRETS = frozenset({"the/secret", 'with "quotes"', "77777777"})
+MASKED: tuple[tuple[bytes, object], ...] = (
+    (b'{"a": "see the/secret here"}', {"a": "see *** here"}),
+    (b'{"a": "the\\/secret"}', {"a": "***"}),
+    (b'{"a": "\\u0074he/secret"}', {"a": "***"}),
+    (b'["with \\"quotes\\""]', ["***"]),
+    (b'{"the/secret": 1}', {"***": 1}),
+    (b"[77777777]", ["***"]),
+    (b'[123456789012345678901234567890, "the/secret"]', [123456789012345678901234567890, "***"]),
+    (b'["innocent", 7]', ["innocent", 7]),
+)
+
+
+@pytest.mark.parametrize(("content", "data"), MASKED, ids=[repr(content) for content, _ in MASKED])
+def test_a_secret_is_found_however_it_is_written(content: bytes, data: object) -> None:
+    assert data_of(answer(content, secrets=SECRETS)) == data
 
 
 def test_the_media_type_stands_without_its_parameters() -> None:

@@ -138,6 +138,21 @@ async def test_a_source_that_is_pointed_to_this_machine_reaches_its_own_origin(h
             assert (await got(sender, f"{url}/x")).content == b"here"
 
 
+@pytest.mark.parametrize(
+    ("url", "addresses"), [("http://[::1]:8000", ["::1"]), ("https://localhost", ["::1", "127.0.0.1"])]
+)
+def test_its_own_origin_may_be_written_in_ipv6_too(url: str, addresses: list[str]) -> None:
+    home = home_of(f"{url}/path?x=1")
+    reach = Reach(Bounds(), frozenset({home}))
+    reach.check_origin(home)
+    assert reach.check(home.host, home.port, addresses) == addresses
+    assert str(home) == url
+    with pytest.raises(Denied):
+        reach.check(home.host, home.port + 1, addresses)
+    with pytest.raises(Denied):
+        Reach(Bounds()).check(home.host, home.port, addresses)
+
+
 async def test_it_reaches_no_other_port_of_this_machine() -> None:
     async with running(always(reply())) as own, running(always(reply())) as other, sending(own.url) as sender:
         for host in ("localhost", "127.0.0.1"):

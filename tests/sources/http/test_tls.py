@@ -1,6 +1,8 @@
 """Encryption: the name is verified whatever the address, and what fails is told as what it is."""
 
 import asyncio
+import os
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
 
@@ -85,6 +87,18 @@ async def test_silence_after_the_greeting_is_no_error_of_tls(trusted: Authority)
         sending(upstream.url, bounds=Bounds(total_seconds=0.2)) as sender,
     ):
         assert (await refused(sender, upstream.url)).code == "TRANSPORT_TIMEOUT"
+
+
+async def test_what_is_not_encrypted_amid_the_encrypted_is_an_error_of_tls(trusted: Authority) -> None:
+    async def script(received: Received, writer: asyncio.StreamWriter) -> None:
+        with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as beneath:
+            beneath.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    async with (
+        running(script, trusted.context("localhost")) as upstream,
+        sending(upstream.url, bounds=Bounds(retries=0)) as sender,
+    ):
+        assert (await refused(sender, upstream.url)).code == "TRANSPORT_TLS_ERROR"
 
 
 async def test_a_server_that_wants_a_certificate_of_ours_gives_no_answer(trusted: Authority) -> None:

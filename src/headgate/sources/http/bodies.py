@@ -21,12 +21,12 @@ _ZLIB_METHOD: Final = 8
 
 async def body_of(response: httpx2.Response, method: str, limit: int) -> bytes:
     """The whole body, unfolded. Beyond the limit it is VALIDATION_PAYLOAD_TOO_LARGE, as early as that is known."""
+    announced, encoding = (response.headers.get(name, "") for name in ("content-length", "content-encoding"))
     if method == "HEAD":
-        return b""
-    announced = response.headers.get("content-length", "")
+        announced = encoding = ""  # they speak of what is not sent
     if announced.isascii() and announced.isdecimal() and int(announced[:20]) > limit:
         raise _too_large(limit, int(announced[:20]))
-    unfold = _unfolding(response.headers.get("content-encoding", ""))
+    unfold = _unfolding(encoding)
     body, arrived = bytearray(), 0
     async with aclosing(response.aiter_raw()) as pieces:
         async for piece in pieces:

@@ -123,6 +123,10 @@ def secret_from(variable: str, environment: Mapping[str, str]) -> str:
             f"The credential '{variable}' is not set: set this environment variable for the server",
             {"variable": variable},
         )
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _wrong(variable, "holds bytes which are no text") from None
     return value
 
 
