@@ -8,6 +8,7 @@ import pytest
 
 from tests.upstreams.calls import CALLS
 from tests.upstreams.comparing import difference
+from tests.upstreams.listings import keep
 from tests.upstreams.servers import Place, Server, filled
 from tests.upstreams.sessions import Answer, Session, connected
 from tests.upstreams.trials import leavings, trial
@@ -26,6 +27,7 @@ async def test_a_call_through_headgate_gives_what_it_gives_directly(
 ) -> None:
     with trial(server, home, web) as place:
         async with connected(server.command(place), home, tmp_path) as session:
+            keep(server, session.tools)
             schemas: Mapping[str, Any] = {name: tool["inputSchema"] for name, tool in session.tools.items()}
             direct = await _made(server.name, session, place)
     left = leavings(home)
