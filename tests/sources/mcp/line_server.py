@@ -21,6 +21,12 @@ FORM = {"type": "object", "properties": {"colour": {"type": "string"}}, "require
 Message = dict[str, Any]
 
 
+def say(line: str) -> None:
+    """One line to whoever listens."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def tool(name: str, description: str, /, *, reads: bool = True, **properties: Any) -> Message:
     """A tool as it is listed."""
     schema = {"type": "object", "properties": properties}
@@ -32,7 +38,7 @@ OWN_TOOLS = [
     tool("give", "Gives the result that stands in a text.", text=TEXT),
     tool("echo", "Gives its arguments.", value={}),
     tool("fail", "Answers with an error of JSON-RPC.", code={"type": "integer"}, message=TEXT),
-    tool("write", "Writes a line with the number of the request in it.", line=TEXT),
+    tool("show_line", "Shows a line with the number of the request in it.", line=TEXT),
     tool("hang", "Never answers."),
     tool("sleep", "Hears nothing for some seconds.", seconds={"type": "number"}),
     tool("pid", "Gives the number of the process."),
@@ -41,9 +47,10 @@ OWN_TOOLS = [
     tool("ask", "Asks the user for a colour.", message=TEXT, url=TEXT, times={"type": "integer"}),
     tool("ask_later", "Asks the user after it has answered."),
     tool("step", "Tells how far it is, in steps.", steps={"type": "integer"}),
-    tool("change", "Changes the tools.", names={"type": "array", "items": TEXT}, times={"type": "integer"}),
-    tool("spawn", "Starts a child that holds its pipes."),
-    tool("shout", "Writes to the log.", text=TEXT),
+    tool("list_more", "Lists more tools.", names={"type": "array", "items": TEXT}, times={"type": "integer"}),
+    tool("get_child", "Gives the number of a child that holds its pipes."),
+    tool("show_in_log", "Shows a text in the log.", text=TEXT),
+    tool("get_picture", "Gives a picture of some size.", size={"type": "integer"}),
 ]
 
 
@@ -64,7 +71,7 @@ class LineServer:
             self.hear(json.loads(line))
 
     def send(self, message: Message) -> None:
-        print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+        say(json.dumps({"jsonrpc": "2.0", **message}))
 
     def answer(self, request: Message, result: Any) -> None:
         self.send({"id": request["id"], "result": {"resultType": "complete", **result} if self.is_modern else result})
@@ -130,13 +137,13 @@ class LineServer:
     # the tools
 
     def do_give(self, request: Message, text: str) -> None:
-        print(f'{{"jsonrpc": "2.0", "id": {request["id"]}, "result": {text}}}', flush=True)
+        say(f'{{"jsonrpc": "2.0", "id": {request["id"]}, "result": {text}}}')
 
     def do_fail(self, request: Message, code: int, message: str) -> None:
         self.refuse(request, code, message)
 
-    def do_write(self, request: Message, line: str) -> None:
-        print(line.replace("%ID%", str(request["id"])), flush=True)
+    def do_show_line(self, request: Message, line: str) -> None:
+        say(line.replace("%ID%", str(request["id"])))
 
     def do_hang(self, request: Message) -> None:
         pass
@@ -202,19 +209,22 @@ class LineServer:
             time.sleep(0.2)
         self.text(request, "done")
 
-    def do_change(self, request: Message, names: list[str], times: int = 1) -> None:
+    def do_list_more(self, request: Message, names: list[str], times: int = 1) -> None:
         self.tools = [*self.tools, *(tool(name, "One that came later.") for name in names)] if names else []
         for _ in range(times):
             self.tell_of_changes()
         self.text(request, "changed")
 
-    def do_spawn(self, request: Message) -> None:
+    def do_get_child(self, request: Message) -> None:
         child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"])
         self.text(request, str(child.pid))
 
-    def do_shout(self, request: Message, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+    def do_show_in_log(self, request: Message, text: str) -> None:
+        sys.stderr.write(f"{text}\n")
         self.text(request, "heard")
+
+    def do_get_picture(self, request: Message, size: int) -> None:
+        self.answer(request, {"content": [{"type": "image", "data": "A" * size, "mimeType": "image/png"}]})
 
 
 if __name__ == "__main__":

@@ -38,7 +38,8 @@ _LONGEST_DELAY: Final = 30.0
 _MOST_DOUBLINGS: Final = 10
 _PROVEN_SECONDS: Final = 30.0
 """After how long a server counts as well again, so that its next failure is its first."""
-_BROKEN: Final = frozenset({types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT})
+_BROKEN: Final = ("Connection closed", "SSE stream ")
+"""How errors begin with which the SDK tells that no answer can come; servers have the same number for their own."""
 _MODERN_ONLY: Final = frozenset({types.METHOD_NOT_FOUND, types.UNSUPPORTED_PROTOCOL_VERSION, types.INVALID_REQUEST})
 """How a server answers the handshake that knows only the protocol without one."""
 
@@ -146,8 +147,10 @@ class Upstream:
         return self._link
 
     def _failed(self, error: MCPError, link: Link, tool: str) -> AqlError:
-        if error.error.code in _BROKEN or link.lost.is_set():
+        if link.lost.is_set() or _is_broken(error):
             return failures.broken(self.spec.name, tool, link.why_lost or "the connection was closed")
+        if error.error.code == types.PARSE_ERROR:
+            return failures.misbehaved(self.spec.name, tool)
         return failures.refused(error, self.spec.name, tool)
 
     def _suspect(self, link: Link) -> None:
@@ -233,6 +236,13 @@ class Upstream:
         _LOG.warning("MCP server '%s': %s%s", self.spec.name, why, said)
 
 
+def _is_broken(error: BaseException) -> bool:
+    """Whether it is the connection that failed, and not the server that refused."""
+    if not isinstance(error, MCPError):
+        return False
+    return error.error.code == types.CONNECTION_CLOSED and error.error.message.startswith(_BROKEN)
+
+
 def _inmost(error: BaseException) -> BaseException:
     """The error itself, out of the groups in which tasks wrap it."""
     while isinstance(error, BaseExceptionGroup):
@@ -253,8 +263,7 @@ def _reason(error: BaseException, name: str, status: int) -> str:
 
 
 def _reasons(error: BaseException, status: int) -> tuple[tuple[type[BaseException], str], ...]:
-    is_broken = isinstance(error, MCPError) and error.error.code in _BROKEN
-    unclear = "it ended, or does not speak MCP" if is_broken else "it refuses to be connected to"
+    unclear = "it ended, or does not speak MCP" if _is_broken(error) else "it refuses to be connected to"
     return (
         (TimeoutError, f"it did not list its tools within {_START_SECONDS:g} seconds"),
         (MCPError, failures.said_by(status) if status else unclear),
