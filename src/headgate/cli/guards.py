@@ -115,7 +115,7 @@ def configured(*sources: str | None, choices: Choices | None = None) -> Configur
 
 def _meant(said: Configuration, words: Sequence[str], choices: Choices) -> Configured:
     is_alone = not said.sources and choices.curation is None and all(map(is_plain, words))
-    if is_alone and len(words) <= 1:
+    if is_alone and (len(words) == 1 or not (words or said.files)):
         return Configured(next(iter(words), None), said.state, said.policy)
     specs = distinct((*specs_of(words, choices), *said.sources))
     name = specs[0].name if len(specs) == 1 else said.name

@@ -81,7 +81,7 @@ class _Reading:
             self._files.append(policy)
         sources = (*self._listed(), *self._tables())
         self._refuse_twins(sources)
-        if not sources and source is None and "source" not in table:
+        if not any(key in table for key in ("source", "sources", "mcp_servers")):
             self._place.note(
                 'it names no source: add source = "shop.db", or a table [sources.NAME] for each of several'
             )

@@ -142,7 +142,7 @@ class Gate:
         """Raise an AdapterError if every source has failed already."""
         parts = [part for part in self.parts() if part.state is not PartState.DISABLED]
         if not parts:
-            raise AdapterError("There is no source to serve: all of them are disabled")
+            raise AdapterError(f"There is no source to serve{': all of them are disabled' if self.parts() else ''}")
         if all(part.state is PartState.FAILED for part in parts):
             raise AdapterError(_all(self.failures()))
 
