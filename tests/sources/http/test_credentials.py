@@ -80,6 +80,12 @@ async def test_several_credentials_go_together_and_replace_what_a_caller_sets() 
     assert received.headers["cookie"] == "other=1; j=c00kie-value"
 
 
+def test_what_is_replaced_is_gone() -> None:
+    request = OutRequest("GET", "https://api.example/", (("AUTHORIZATION", "mine"), ("X-Other", "stays")))
+    headers = presented(request, proof_of(Bearer("TOKEN"), ENVIRONMENT)).headers
+    assert headers == (("X-Other", "stays"), ("Authorization", f"Bearer {SECRET}"))
+
+
 async def test_a_credential_is_read_when_it_is_used() -> None:
     environment = {"TOKEN": "first"}
     async with (
@@ -168,6 +174,14 @@ async def test_credentials_go_to_no_other_origin_than_their_own() -> None:
     for received in (*own.requests, *other.requests):
         assert received.target == "/x"
         assert "authorization" not in received.headers
+
+
+async def test_where_no_credentials_go_none_are_needed() -> None:
+    async with (
+        running(always(reply(204))) as other,
+        sending("https://api.example", Bearer("MISSING"), bounds=Bounds(allow=("localhost",))) as sender,
+    ):
+        assert (await got(sender, other.url)).status == 204
 
 
 @given(st.text(min_size=1, alphabet=st.characters(codec="utf-8")), st.text(alphabet="ab=&%+;?", max_size=20))

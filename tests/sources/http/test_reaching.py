@@ -15,6 +15,7 @@ from headgate.sources.http.addresses import METADATA_ADDRESSES, kind_of, unwrapp
 from headgate.sources.http.backend import GuardedBackend, resolve
 from headgate.sources.http.bounds import Bounds
 from headgate.sources.http.messages import OutRequest
+from headgate.sources.http.origins import Origin
 from headgate.sources.http.reach import Reach, home_of
 from headgate.sources.http.sender import Sender
 from tests.sources.http.conftest import Authority
@@ -151,6 +152,13 @@ def test_its_own_origin_may_be_written_in_ipv6_too(url: str, addresses: list[str
         reach.check(home.host, home.port + 1, addresses)
     with pytest.raises(Denied):
         Reach(Bounds()).check(home.host, home.port, addresses)
+
+
+def test_no_other_origin_is_at_home_anywhere_else_than_on_this_machine() -> None:
+    reach = Reach(Bounds(), frozenset({Origin("https", "api.example", 443)}))
+    for address in ("127.0.0.1", "10.0.0.1"):
+        with pytest.raises(Denied):
+            reach.check("api.example", 443, [address])
 
 
 async def test_it_reaches_no_other_port_of_this_machine() -> None:

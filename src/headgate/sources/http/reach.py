@@ -43,7 +43,7 @@ class Reach:
     def check(self, host: str, port: int, addresses: Iterable[str]) -> list[str]:
         """The addresses of a host, if each of them may be reached; else a Denied says how to allow it."""
         checked = [ip_address(address.partition("%")[0]) for address in addresses]
-        at_home = any(home.host == host and home.port == port for home in self.homes)
+        at_home = any(home.is_local and home.host == host and home.port == port for home in self.homes)
         for address in checked:
             kind = kind_of(address)
             if host == "localhost" and not unwrapped(address).is_loopback:
