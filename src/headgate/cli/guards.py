@@ -17,7 +17,7 @@ from headgate.server.settings import SettingError, Settings
 from headgate.sources.gate.configuration import Configuration, ConfigurationError, read_configuration
 from headgate.sources.gate.planning import Choices, distinct, specs_of
 from headgate.sources.gate.recognizing import is_plain, is_server_list
-from headgate.sources.gate.specs import GatePlan
+from headgate.sources.gate.specs import GatePlan, SourceKind, SourceSpec
 from headgate.store.interface import Store, StoreError
 from headgate.store.opening import default_state_url
 
@@ -117,8 +117,11 @@ def _meant(said: Configuration, words: Sequence[str], choices: Choices) -> Confi
     is_alone = not said.sources and choices.curation is None and all(map(is_plain, words))
     if is_alone and (len(words) == 1 or not (words or said.files)):
         return Configured(next(iter(words), None), said.state, said.policy)
-    specs = distinct((*specs_of(words, choices), *said.sources))
-    name = specs[0].name if len(specs) == 1 else said.name
+    demo = (
+        () if words or said.files else (SourceSpec(name="bookshop", kind=SourceKind.DEMO, curation=choices.curation),)
+    )
+    specs = distinct((*demo, *specs_of(words, choices), *said.sources))
+    name = specs[0].name if len(specs) == 1 and not said.files else said.name
     lists = tuple(Path(word) for word in words if is_server_list(word))
     plan = GatePlan(name=name, sources=specs, files=(*said.files, *lists))
     return Configured(None, said.state, said.policy, plan)

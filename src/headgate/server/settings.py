@@ -170,7 +170,7 @@ class Settings:
         if any(part.is_missing for part in adapter.parts()):
             return
         try:
-            for warning in check_policy(self.policy, adapter.name, operations, trust=trust):
+            for warning in check_policy(self.policy, adapter.name, operations, trust=None if self.trusts else trust):
                 _LOG.warning("%s: %s", self.policy.name or "policy", warning)
         except PolicyError as error:
             raise SettingError(str(error)) from None
