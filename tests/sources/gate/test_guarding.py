@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from headgate.adapter.context import Session
 from headgate.engine.pipeline import Engine
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Trust
@@ -18,7 +19,7 @@ from headgate.server.settings import SettingError, Settings
 from headgate.sources.gate.assembly import Piece, assembled
 from headgate.store.interface import Store
 from headgate.store.opening import open_store
-from tests.engine.asking import ask
+from tests.engine.asking import answer, ask
 from tests.sources.gate.pieces import adapter, operation
 
 pytestmark = pytest.mark.anyio
@@ -139,13 +140,14 @@ async def test_a_confirmation_counts_for_the_trust_of_its_source() -> None:
     await store.open()
     asking = policy('[[rule]]\nname = "ask"\ndecision = "confirm"\noperations = "delete_x"\n')
     async with engine_of(store, policy=asking, trusts={"a": Trust.VALIDATED, "b": Trust.VALIDATED}) as engine:
-        asked = await ask(engine, "a_delete_x")
-        token = asked["confirmation"]["token"]
+        session, request = Session(), {"operation": "a_delete_x", "params": {}}
+        asked = await answer(engine, request, session=session)
+        again = {**request, "params": {"confirmation_token": asked["confirmation"]["token"]}}
         later = Settings(policy=asking, trusts={"a": Trust.VALIDATED, "b": Trust.CERTIFIED}).engine(WHOLE, store)
         changed = Settings(policy=asking, trusts={"a": Trust.COMMUNITY_REVIEWED}).engine(WHOLE, store)
-        refused = await ask(changed, "a_delete_x", confirmation_token=token)
+        refused = await answer(changed, again, session=session)
         assert refused["error"]["code"] == "TOKEN_INVALID"
-        done = await ask(later, "a_delete_x", confirmation_token=token)
+        done = await answer(later, again, session=session)
         assert done["success"], done
 
 
