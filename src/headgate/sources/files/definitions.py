@@ -77,7 +77,7 @@ def _operation(spot: Spot, category: Category, shared: Mapping[str, Schema]) -> 
     fields = spot.fields(OPERATION_KEYS, ("name", "maps_to"))
     name = _name(fields["name"]) if "name" in fields else None
     maps_to = fields["maps_to"].text(longest=2_000) if "maps_to" in fields else None
-    definitions = {**shared, **(read_schemas(fields["schemas"]) if "schemas" in fields else {})}
+    definitions = {**shared, **(read_schemas(fields["schemas"], shared) if "schemas" in fields else {})}
     params = fields.get("params")
     given = read_parameters(params, definitions) if params is not None and params.value is not None else ()
     texts = {key: fields[key].text() for key in ("group", "rationale", "summary", "endpoint") if key in fields}

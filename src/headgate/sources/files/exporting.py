@@ -113,7 +113,7 @@ class _Writer:
             for name, schema in _definitions(operation).items():
                 if found.setdefault(name, schema) != schema:
                     disputed.add(name)
-        return {name: schema for name, schema in found.items() if name not in disputed}
+        return {name: schema for name, schema in found.items() if not disputed & {name, *reached([schema], found)}}
 
     def _operations(self, shared: Mapping[str, Schema]) -> dict[str, object]:
         blocks: dict[str, list[object]] = {category.value.lower(): [] for category in Category}

@@ -28,9 +28,10 @@ def opened_upstream(upstream: Upstream) -> Source:
 
 
 def _source(upstream: Upstream) -> SourceSpec:
-    if upstream.source == DEMO:
+    source = _expanded(upstream.source)
+    if source == DEMO:
         return SourceSpec(name=DEMO, kind=SourceKind.DEMO)
-    where = _beside(upstream.folder, _expanded(upstream.source))
+    where = _beside(upstream.folder, source)
     return SourceSpec(name=name_of_source(where), kind=kind_of_source(where), where=where)
 
 

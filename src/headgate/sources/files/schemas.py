@@ -1,6 +1,7 @@
 """The JSON Schemas of a file: whether each is one, and whether what it refers to is there."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 import jsonschema_rs
@@ -42,12 +43,12 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 
 
-def read_schemas(block: Spot) -> dict[str, Schema]:
-    """The named schemas of a block, as definitions."""
+def read_schemas(block: Spot, shared: Mapping[str, Schema] = MappingProxyType({})) -> dict[str, Schema]:
+    """The named schemas of a block, as definitions; they may refer to the shared ones too."""
     found = block.fields(None)
-    names = list(found)
+    names = [*found, *shared]
     made = {name: read_schema(spot, names) for name, spot in found.items()}
-    for name in circular_names(made, REF):
+    for name in (one for one in circular_names({**shared, **made}, REF) if one in found):
         fix = "Let it refer to itself only inside 'properties' or 'items'."
         found[name].wrong("a schema of its own", fix, found="one standing for itself", code="SCHEMA_UNRESOLVED_REF")
     return made

@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import Context
-from headgate.adapter.operations import Operation
+from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.adapter.parameters import Convert
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.errors import AqlError, Denied, Invalid
@@ -129,6 +129,8 @@ def _found(adapter: Adapter, request: CallRequest) -> Operation | None:
 async def _run(operation: Operation, params: Mapping[str, object], context: Context | None) -> object:
     """Call a handler as an engine would: with defaults, read values and the context of this call."""
     values: dict[str, Any] = {**operation.defaults, **params}
+    if operation.tries_nothing and values.pop(DRY_RUN, False):
+        raise Invalid(DRY_RUN, "the source behind the adapter file cannot try it without effect")
     for name, convert in operation.converters:
         if params.get(name) is not None:
             values[name] = _converted(name, convert, params[name])
