@@ -107,6 +107,30 @@ async def test_who_has_left_an_origin_is_a_stranger_when_the_way_leads_back() ->
     assert "authorization" not in own.requests[1].headers
 
 
+async def test_nobody_elsewhere_leads_back_to_a_home_on_this_machine(trusted: Authority) -> None:
+    places: dict[str, str] = {}
+
+    async def script(received: Received, writer: asyncio.StreamWriter) -> bytes:
+        return reply(302, location=places[received.headers["host"].partition(":")[0]])
+
+    async def here(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    async with (
+        running(script, trusted.context("localhost")) as own,
+        running(script, trusted.context("other.example")) as other,
+        sending(own.url, bounds=Bounds(allow=("other.example",)), resolver=here) as sender,
+    ):
+        elsewhere = f"https://other.example:{other.port}/"
+        places |= {"localhost": elsewhere, "other.example": f"{own.url}/chosen-by-others"}
+        for url in (f"{own.url}/start", elsewhere):
+            error = await refused(sender, url)
+            assert error.code == "PERMISSION_DENIED"
+            assert error.details is not None
+            assert error.details["target"] == "localhost"
+    assert (own.targets, other.targets) == (["/start"], ["/", "/"])
+
+
 async def test_credentials_go_on_within_their_origin_and_replace_what_the_upstream_repeats() -> None:
     script = by_path(a=reply(302, location="/b?key=old&x=1"), b=reply(200))
     async with running(script) as upstream:

@@ -19,7 +19,7 @@ _HARMLESS: Final = frozenset({"accept", "accept-language", "user-agent"})
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One request on the way to an answer, and whether the credentials of the source go with it."""
+    """One request on the way to an answer, and whether it is still where the source was pointed to."""
 
     request: OutRequest
     trusted: bool

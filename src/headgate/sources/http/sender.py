@@ -52,6 +52,8 @@ class Sender:
         homes = {self._home, *(home_of(one.token_url, "token URL") for one in oauth)}
         reach = Reach(bounds, frozenset(homes if self._home.is_local else ()))
         self._transport = GuardedTransport(reach, resolver)
+        # For whatever is sent or led elsewhere: from there, not even a home on this machine is reached.
+        self._abroad = GuardedTransport(Reach(bounds), resolver)
         self._credentials = [one for one in credentials if not isinstance(one, ClientCredentials)]
         self._tokens = [Tokens(one, self._send_as_it_is, environment) for one in oauth]
 
@@ -76,6 +78,7 @@ class Sender:
     async def close(self) -> None:
         """Close every connection."""
         await self._transport.aclose()
+        await self._abroad.aclose()
 
     async def _persist(self, hop: Hop, secrets: set[str]) -> Answer:
         """The answer of the first attempt that has one worth keeping, or of the last."""
@@ -117,7 +120,7 @@ class Sender:
     async def _send_as_it_is(self, request: OutRequest) -> Answer:
         """The answer to a request for a token, which has its credentials already. Whatever fails, fails for good."""
         try:
-            return await self._journey(Hop(request, trusted=False), [])
+            return await self._journey(Hop(request, trusted=True), [])
         except httpx2.RequestError as error:
             raise trouble_of(error, str(origin_of(error.request.url))) from None
 
@@ -148,7 +151,7 @@ class Sender:
             extensions={"timeout": {"connect": self._bounds.connect_seconds}},
         )
         try:
-            return await self._transport.handle_async_request(sent)
+            return await (self._transport if hop.trusted else self._abroad).handle_async_request(sent)
         except httpx2.RequestError as error:
             error.request = sent
             raise
