@@ -1,8 +1,10 @@
 """Requests made from a schema, for operations whose author gave none. An invalid one is never shown."""
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
 
@@ -27,6 +29,10 @@ _TEXTS: Final = {
     BASE64: "SGVsbG8=",
     DECIMAL: "12.50",
 }
+_MOST_VALUES: Final = 1000
+_LONGEST: Final = 10_000
+"""How large an example may become before there is none: a foreign schema can demand anything."""
+_REPEATS: Final = re.compile(r"\{(\d+)")
 _NUMBER_RULES: Final = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
@@ -35,12 +41,19 @@ def examples_of(operation: Operation) -> tuple[Example, ...]:
     if operation.examples:
         return operation.examples
     maker = _Maker(operation.definitions)
-    params = {
-        parameter.name: maker.value(parameter.name, parameter.schema)
-        for parameter in operation.parameters
-        if parameter.required
-    }
+    try:
+        params = {
+            parameter.name: maker.value(parameter.name, parameter.schema)
+            for parameter in operation.parameters
+            if parameter.required
+        }
+    except _TooLargeError:
+        return ()
     return (Example(params, operation.summary),) if operation.validator.is_valid(params) else ()
+
+
+class _TooLargeError(Exception):
+    """A schema demands more than an example should show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +62,16 @@ class _Maker:
 
     definitions: Mapping[str, Schema]
     within: frozenset[str] = frozenset()
+    left: list[int] = field(default_factory=lambda: [_MOST_VALUES])
+    """How many more may be made; one count for all of an example."""
 
-    def value(self, name: str, schema: Schema) -> Any:
+    def value(self, name: str, schema: Schema | bool) -> Any:
         """The author's own value, or one of the right type."""
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            raise _TooLargeError
+        if isinstance(schema, bool):
+            return None
         ref = str(schema.get("$ref", ""))
         if ref in self.within:
             return None
@@ -69,9 +89,9 @@ class _Maker:
             return inside.value(name, next((b for b in branches if not inside.is_ring(b)), branches[0]))
         return inside.of_type(name, full)
 
-    def is_ring(self, schema: Schema) -> bool:
+    def is_ring(self, schema: Schema | bool) -> bool:
         """Whether the schema leads back to where it stands."""
-        return str(schema.get("$ref", "")) in self.within
+        return isinstance(schema, dict) and str(schema.get("$ref", "")) in self.within
 
     def of_type(self, name: str, schema: Schema) -> Any:
         """A value of the declared type, or of the first of several."""
@@ -114,6 +134,8 @@ def _text(name: str, schema: Schema) -> str:
         "***" if schema.get(SENSITIVE) else f"example {name.replace('_', ' ')}"
     )
     shortest, longest = schema.get("minLength", 0), schema.get("maxLength")
+    if shortest > _LONGEST:
+        raise _TooLargeError
     return text.ljust(shortest, "x")[:longest]
 
 
@@ -129,9 +151,11 @@ class _Least(Random):
 
 def _matching(pattern: str) -> str:
     """A short text that matches, or any text where the pattern is beyond making one: the validator then drops it."""
+    if math.prod(max(int(count[:9]), 1) for count in _REPEATS.findall(pattern)) > _LONGEST:
+        return "example"
     try:
         return str(Rstr(_Least(0)).xeger(pattern))
-    except (KeyError, ValueError, IndexError, re.error, RecursionError):
+    except (KeyError, ValueError, IndexError, TypeError, re.error, RecursionError, OverflowError):
         return "example"
 
 
@@ -141,11 +165,12 @@ def _number(schema: Schema) -> Any:
     high = schema.get("maximum", schema.get("exclusiveMaximum"))
     step = schema.get("multipleOf", 1)
     guesses = [1, step]
-    if low is not None:
-        guesses += [low, low + 1, -(-low // step) * step, (low // step + 1) * step]
-    if high is not None:
-        guesses += [high, high - 1, high // step * step, -(-high // step) * step - step]
-    if low is not None and high is not None:
-        guesses.append((low + high) / 2)
+    with suppress(ArithmeticError):  # numbers beyond all that can be reckoned with
+        if low is not None:
+            guesses += [low, low + 1, -(-low // step) * step, (low // step + 1) * step]
+        if high is not None:
+            guesses += [high, high - 1, high // step * step, -(-high // step) * step - step]
+        if low is not None and high is not None:
+            guesses.append((low + high) / 2)
     rules = jsonschema_rs.Draft202012Validator({key: schema[key] for key in _NUMBER_RULES if key in schema})
     return next((guess for guess in guesses if rules.is_valid(guess)), 1)

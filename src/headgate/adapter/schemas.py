@@ -45,17 +45,21 @@ def dereference(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
     return {**definitions.get(ref.removeprefix(REF), {}), **{k: v for k, v in schema.items() if k != "$ref"}}
 
 
-def alternatives(
-    schema: Schema, definitions: Mapping[str, Schema], within: frozenset[str] = frozenset()
-) -> list[Schema]:
-    """The schema and every branch of its unions, each without references. A name on the way down ends a ring."""
-    ref = str(schema.get("$ref", ""))
-    if ref in within:
-        return []
-    full = dereference(schema, definitions)
-    inside = within | {ref} if ref else within
-    branches = (branch for key in ("anyOf", "oneOf", "allOf") for branch in full.get(key, ()))
-    return [full, *(found for branch in branches for found in alternatives(branch, definitions, inside))]
+def alternatives(schema: Schema, definitions: Mapping[str, Schema]) -> list[Schema]:
+    """The schema and every branch of its unions, each without references. A name is followed once."""
+    found: list[Schema] = []
+    followed: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        here = waiting.pop()
+        ref = str(here.get("$ref", ""))
+        full = {key: value for key, value in here.items() if key != "$ref"}
+        if ref not in followed:
+            full = dereference(here, definitions)
+            followed.add(ref)
+        found.append(full)
+        waiting += reversed([branch for key in ("anyOf", "oneOf", "allOf") for branch in full.get(key, ())])
+    return found
 
 
 def child_schema(parents: Iterable[Schema], step: str | int) -> Schema:

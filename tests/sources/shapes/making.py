@@ -5,6 +5,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from headgate import Category, Operation
+from headgate.adapter.operations import DRY_RUN
 from headgate.protocol.errors import Invalid
 from headgate.sources.naming import snake
 from headgate.sources.shapes import Shaped
@@ -60,7 +61,7 @@ def _spelt(shape: Shaped, value: Json, path: tuple[str | int, ...]) -> Json:
     made = {}
     for own, child in value.items():
         called = next((one for one in _spellings(own) if _becomes(shape, (*path, one)) == own), None)
-        if called is None or called in made:
+        if called is None or called in made or (called == DRY_RUN and not path):
             raise LookupError(own)
         made[called] = _spelt(shape, child, (*path, called))
     return made

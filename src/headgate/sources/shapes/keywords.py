@@ -132,7 +132,7 @@ def compiles(pattern: object) -> bool:
 
 def _bound(value: Any) -> object:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and math.isfinite(value) else None
+    return value if is_number and (isinstance(value, int) or math.isfinite(value)) else None
 
 
 def _count(value: Any) -> object:
