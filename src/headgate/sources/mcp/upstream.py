@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from contextvars import Context as Variables
 from typing import Any, Final
 
@@ -57,6 +58,8 @@ class Upstream:
         self._settled = asyncio.Event()
         """Set once: when the next attempt to connect has succeeded or failed."""
         self._keeper: asyncio.Task[None] | None = None
+        self._wanted = anyio.CancelScope()
+        """Around all that the keeper does; unlike the end of a task, that of a scope waits for what is being closed."""
         self._looking: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._connections = 0
@@ -93,16 +96,17 @@ class Upstream:
 
     async def _stop(self) -> None:
         keeper, self._keeper = self._keeper, None
-        tasks = {task for task in (keeper, *self._looking) if task is not None}
-        for task in tasks:
+        self._wanted.cancel()
+        for task in self._looking:
             task.cancel()
+        tasks = {task for task in (keeper, *self._looking) if task is not None}
         if tasks:
             await asyncio.wait(tasks)
 
     def _want(self) -> None:
         if self._keeper is None and not self._is_closed:
-            self._capture = None
-            self._keeper = self._beside(self._keep())
+            self._capture, self._wanted = None, anyio.CancelScope()
+            self._keeper = self._beside(self._keep(self._wanted))
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """A task of the server's own, which has nothing of the call that it begins in."""
@@ -166,24 +170,29 @@ class Upstream:
 
     # the connection
 
-    async def _keep(self) -> None:
+    async def _keep(self, wanted: anyio.CancelScope) -> None:
         """Connect, stay connected, and connect again, for as long as the server is wanted."""
-        while True:
-            since, before = time.monotonic(), self._connections
-            try:
-                await self._stay_connected()
-            except Exception as error:  # noqa: BLE001  (whatever a server does, it is tried again)
-                if self._knows_no_handshake(error):
-                    self._is_modern = True
-                    continue
-                self._note(_reason(error, self.spec.name, self._words.status))
-            lasted = time.monotonic() - since
-            self._failures = 1 if lasted > _PROVEN_SECONDS else self._failures + 1
-            delay = min(_LONGEST_DELAY, _FIRST_DELAY * 2 ** min(self._failures - 1, _MOST_DOUBLINGS))
-            self._retry_at = time.monotonic() + delay
-            if self._connections == before:
-                self._settle()
-            await asyncio.sleep(delay)
+        with wanted:
+            while True:
+                await self._try()
+
+    async def _try(self) -> None:
+        """Connect once, stay connected, and wait as long as is fit before the next time."""
+        since, before = time.monotonic(), self._connections
+        try:
+            await self._stay_connected()
+        except Exception as error:  # noqa: BLE001  (whatever a server does, it is tried again)
+            if self._knows_no_handshake(error):
+                self._is_modern = True
+                return
+            self._note(_reason(error, self.spec.name, self._words.status))
+        lasted = time.monotonic() - since
+        self._failures = 1 if lasted > _PROVEN_SECONDS else self._failures + 1
+        delay = min(_LONGEST_DELAY, _FIRST_DELAY * 2 ** min(self._failures - 1, _MOST_DOUBLINGS))
+        self._retry_at = time.monotonic() + delay
+        if self._connections == before:
+            self._settle()
+        await anyio.sleep(delay)
 
     def _settle(self) -> None:
         """Wake whoever waits for a connection, and let others wait for the next."""
@@ -196,16 +205,18 @@ class Upstream:
         return not self._is_modern and isinstance(cause, MCPError) and cause.error.code in _MODERN_ONLY
 
     async def _stay_connected(self) -> None:
-        async with AsyncExitStack() as stack:
-            async with asyncio.timeout(_START_SECONDS):
-                link = await stack.enter_async_context(
-                    opened_link(self.spec, self._bounds, self._words, self._changed.set, modern=self._is_modern)
-                )
+        with anyio.CancelScope(deadline=anyio.current_time() + _START_SECONDS) as attempt:
+            async with opened_link(
+                self.spec, self._bounds, self._words, self._changed.set, modern=self._is_modern
+            ) as link:
                 capture = await link.capture()
-            try:
-                await self._serve(link, capture)
-            finally:
-                self._link = None
+                attempt.deadline = math.inf
+                try:
+                    await self._serve(link, capture)
+                finally:
+                    self._link = None
+        if attempt.cancelled_caught:
+            raise TimeoutError
 
     async def _serve(self, link: Link, capture: Capture) -> None:
         """Tell what the server offers, now and whenever that changes, until it is lost."""
@@ -226,7 +237,7 @@ class Upstream:
             await anyio.sleep(_FIRST_DELAY)  # news often comes in bursts
             self._changed.clear()
             with suppress(MCPError, AdapterError, TimeoutError):
-                async with asyncio.timeout(_START_SECONDS):
+                with anyio.fail_after(_START_SECONDS):
                     self._on_capture(await link.capture())
 
     def _note(self, why: str) -> None:
