@@ -143,7 +143,7 @@ async def test_a_confirmation_counts_for_the_trust_of_its_source() -> None:
         later = Settings(policy=asking, trusts={"a": Trust.VALIDATED, "b": Trust.CERTIFIED}).engine(WHOLE, store)
         changed = Settings(policy=asking, trusts={"a": Trust.COMMUNITY_REVIEWED}).engine(WHOLE, store)
         assert (await _confirmed(engine, later))["success"]
-        assert (await _confirmed(engine, changed))["error"]["code"] == "TOKEN_INVALID"
+        assert (await _confirmed(engine, changed))["error"]["code"] == "TOKEN_SCOPE_MISMATCH"
 
 
 async def _confirmed(asking: Engine, running: Engine) -> dict[str, Any]:
