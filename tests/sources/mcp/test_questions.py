@@ -18,6 +18,7 @@ from headgate.server import parking
 from headgate.server.binding import McpServer, mcp_server
 from headgate.sources.curation import Choice, Curation
 from headgate.sources.mcp import pending
+from headgate.sources.mcp.configuration import McpSpec
 from tests.sources.mcp.opening import Opened, heard_by, lines, opened, until
 
 pytestmark = pytest.mark.anyio
@@ -47,6 +48,17 @@ async def served(server: Opened, **settings: Any) -> AsyncIterator[McpServer]:
         await made.store.close()
 
 
+@asynccontextmanager
+async def hosted(spec: McpSpec, era: str, callback: Any, **options: Any) -> AsyncIterator[Client]:
+    """A host in front of headgate in front of a server."""
+    async with (
+        opened(spec, **options) as server,
+        served(server) as gate,
+        Client(gate, mode=era, elicitation_callback=callback) as client,
+    ):
+        yield client
+
+
 class Host:
     """A host that asks its user, and notes what it showed."""
 
@@ -59,7 +71,7 @@ class Host:
         return self.answer
 
 
-def asking(operation: str = "ask", **params: object) -> dict[str, object]:
+def asking(operation: str = "ask", /, **params: object) -> dict[str, object]:
     return {"operation": operation, "params": params}
 
 
@@ -78,9 +90,8 @@ def wire(answer: types.ElicitResult) -> Any:
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 async def test_a_form_is_shown_and_the_answer_comes_back(above: str, below: str, answer: types.ElicitResult) -> None:
     host = Host(answer)
-    async with opened(lines(ERA=above)) as server, served(server) as gate:
-        async with Client(gate, mode=below, elicitation_callback=host) as client:
-            data = data_of(await client.call_tool(READ, asking(message="Which colour?")))
+    async with hosted(lines(ERA=above), below, host) as client:
+        data = data_of(await client.call_tool(READ, asking(message="Which colour?")))
     assert data["answers"] == [wire(answer)]
     [shown] = host.shown
     assert (shown.mode, shown.message) == ("form", "Which colour?")
@@ -91,9 +102,8 @@ async def test_a_form_is_shown_and_the_answer_comes_back(above: str, below: str,
 @BELOW
 async def test_a_page_is_opened(above: str, below: str) -> None:
     host = Host(types.ElicitResult(action="accept"))
-    async with opened(lines(ERA=above)) as server, served(server) as gate:
-        async with Client(gate, mode=below, elicitation_callback=host) as client:
-            data = data_of(await client.call_tool(READ, asking(message="Log in", url="https://example.org/in")))
+    async with hosted(lines(ERA=above), below, host) as client:
+        data = data_of(await client.call_tool(READ, asking(message="Log in", url="https://example.org/in")))
     assert data["answers"] == [{"action": "accept"}]
     [shown] = host.shown
     assert (shown.mode, shown.message, shown.url) == ("url", "Log in", "https://example.org/in")
@@ -103,9 +113,8 @@ async def test_a_page_is_opened(above: str, below: str) -> None:
 @BELOW
 async def test_several_questions_are_put_one_after_the_other(above: str, below: str) -> None:
     host = Host(ANSWERS["a filled form"])
-    async with opened(lines(ERA=above)) as server, served(server) as gate:
-        async with Client(gate, mode=below, elicitation_callback=host) as client:
-            data = data_of(await client.call_tool(READ, asking(times=3)))
+    async with hosted(lines(ERA=above), below, host) as client:
+        data = data_of(await client.call_tool(READ, asking(times=3)))
     assert data["answers"] == [wire(ANSWERS["a filled form"])] * 3
     assert len(host.shown) == 3
 
@@ -120,10 +129,9 @@ async def test_a_host_that_cannot_be_asked_answers_with_nothing(above: str, belo
 @ABOVE
 async def test_a_host_whose_user_cannot_be_asked_after_all_answers_with_nothing(above: str) -> None:
     host = Host(types.ErrorData(code=-32600, message="no"))
-    async with opened(lines(ERA=above)) as server, served(server) as gate:
-        async with Client(gate, mode="legacy", elicitation_callback=host) as client:
-            for params in ({}, {"url": "https://example.org"}):
-                assert data_of(await client.call_tool(READ, asking(**params)))["answers"] == [{"action": "cancel"}]
+    async with hosted(lines(ERA=above), "legacy", host) as client:
+        for params in ({}, {"url": "https://example.org"}):
+            assert data_of(await client.call_tool(READ, asking(**params)))["answers"] == [{"action": "cancel"}]
 
 
 ABILITIES = {
@@ -141,12 +149,11 @@ async def test_nothing_is_asked_that_a_host_cannot_show(
     monkeypatch.setattr(
         ClientSession, "_build_capabilities", lambda self, version: types.ClientCapabilities(elicitation=ability)
     )
-    async with opened(lines()) as server, served(server) as gate:
-        async with Client(gate, mode=below, elicitation_callback=Host(types.ElicitResult(action="accept"))) as client:
-            done = [
-                data_of(await client.call_tool(READ, asking(**params)))["answers"][0]["action"]
-                for params in ({}, {"url": "https://example.org/in"})
-            ]
+    async with hosted(lines(), below, Host(types.ElicitResult(action="accept"))) as client:
+        done = [
+            data_of(await client.call_tool(READ, asking(**params)))["answers"][0]["action"]
+            for params in ({}, {"url": "https://example.org/in"})
+        ]
     assert done == actions
 
 
@@ -301,13 +308,17 @@ def error_of(result: Any) -> Any:
 
 
 async def test_an_answer_counts_once_and_for_its_caller_alone() -> None:
-    async with opened(lines()) as server, served(server) as gate:
-        async with modern(gate, "ann") as ann, modern(gate, "bob") as bob:
-            state = (await begun(ann)).request_state
-            assert error_of(await went_on(bob, state, {"colour": "b"}))["code"] == "NOT_FOUND_RESOURCE"
-            assert data_of(await went_on(ann, state, {"colour": "a"}))["answers"][0]["content"] == {"colour": "a"}
-            assert error_of(await went_on(ann, state, {"colour": "c"}))["code"] == "NOT_FOUND_RESOURCE"
-            assert error_of(await went_on(ann, "asked:guessed", {"colour": "c"}))["code"] == "NOT_FOUND_RESOURCE"
+    async with (
+        opened(lines()) as server,
+        served(server) as gate,
+        modern(gate, "ann") as ann,
+        modern(gate, "bob") as bob,
+    ):
+        state = (await begun(ann)).request_state
+        assert error_of(await went_on(bob, state, {"colour": "b"}))["code"] == "NOT_FOUND_RESOURCE"
+        assert data_of(await went_on(ann, state, {"colour": "a"}))["answers"][0]["content"] == {"colour": "a"}
+        assert error_of(await went_on(ann, state, {"colour": "c"}))["code"] == "NOT_FOUND_RESOURCE"
+        assert error_of(await went_on(ann, "asked:guessed", {"colour": "c"}))["code"] == "NOT_FOUND_RESOURCE"
 
 
 async def test_each_question_of_a_call_has_a_state_of_its_own() -> None:
@@ -385,12 +396,11 @@ async def test_a_host_that_leaves_amid_the_work_ends_it(tmp_path: Path) -> None:
 async def test_progress_arrives_after_the_question_too(below: str) -> None:
     told: list[float] = []
 
-    async def progress(current: float, total: float | None, message: str | None) -> None:
-        told.append(current)
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
 
-    async with opened(lines()) as server, served(server) as gate:
-        async with Client(gate, mode=below, elicitation_callback=Host(ANSWERS["a filled form"])) as client:
-            result = await client.call_tool("mcp_aql_execute", asking("step", steps=2), progress_callback=progress)
+    async with hosted(lines(), below, Host(ANSWERS["a filled form"])) as client:
+        result = await client.call_tool("mcp_aql_execute", asking("step", steps=2), progress_callback=note)
     assert data_of(result) == "done"
     assert told == [1, 2]
 
@@ -406,9 +416,8 @@ async def test_a_confirmed_operation_may_ask_as_well(below: str) -> None:
 
     danger = Danger(DangerLevel.DESTRUCTIVE, ("it repaints everything",))
     curation = Curation(operations={"ask": Choice(danger=danger)})
-    async with opened(lines(), curation=curation) as server, served(server) as gate:
-        async with Client(gate, mode=below, elicitation_callback=host) as client:
-            data = data_of(await client.call_tool(READ, asking(message="Which colour?")))
+    async with hosted(lines(), below, host, curation=curation) as client:
+        data = data_of(await client.call_tool(READ, asking(message="Which colour?")))
     assert data["answers"][0]["content"] == {"colour": "red"}
     assert len(shown) == 2
     assert shown[0].startswith("Run ask(")
