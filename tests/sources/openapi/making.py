@@ -8,11 +8,12 @@ from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import ANONYMOUS, Context, Session
 from headgate.adapter.operations import Operation
 from headgate.sources.curation import Curation
+from headgate.sources.openapi.calling import Prepared
 from headgate.sources.openapi.documents import OpenApiDocument, document_of
 from headgate.sources.openapi.options import OpenApiOptions
 from headgate.sources.openapi.source import openapi_adapter
 
-__all__ = ["Node", "adapter_of", "call", "document", "get", "operation_of", "told"]
+__all__ = ["Node", "adapter_of", "call", "document", "get", "operation_of", "prepared", "told"]
 
 Node = dict[str, Any]
 
@@ -50,6 +51,14 @@ def operation_of(node: Node, path: str = "/things", method: str = "get", **more:
     adapter = adapter_of(document({path: {method: node}}, **more))
     [operation] = adapter.operations.values()
     return operation
+
+
+def prepared(operation: Operation, **params: Any) -> Prepared:
+    """The request that a valid call would send."""
+    assert operation.validator.is_valid(params), [error.message for error in operation.validator.iter_errors(params)]
+    function: Any = getattr(operation.function, "call", operation.function)
+    made: Prepared = function.prepared({**operation.defaults, **params})
+    return made
 
 
 async def call(operation: Operation, **params: Any) -> Any:

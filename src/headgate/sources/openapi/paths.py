@@ -45,13 +45,17 @@ def _leads_away(made: str) -> bool:
 
 
 def path_template(path: str) -> PathTemplate:
-    """The template that a document has as a path. One that is no path of its own server is refused."""
+    """The template that a document has as a path. One that is no path of its own server is refused.
+
+    What follows a '#' is never sent; documents have it where they describe one request in several ways.
+    """
+    path = path.partition("#")[0]
     if not path.startswith("/"):
         raise AdapterError("a path must begin with '/'")
     if {".", ".."} & {unquote(part) for part in _BETWEEN.split(path)}:
         raise AdapterError("a path must not have the segments '.' and '..'")
-    if "?" in path or "#" in path:
-        raise AdapterError("a path must not hold '?' or '#': write these as parameters")
+    if "?" in path:
+        raise AdapterError("a path must not hold '?': write what follows as parameters")
     return PathTemplate(tuple(_cut(segment) for segment in path.split("/")))
 
 
