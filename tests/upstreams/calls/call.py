@@ -14,8 +14,9 @@ _PATTERNS: Mapping[str, tuple[str, str]] = {
     "clocks": (r"\d{1,2}:\d\d:\d\d [AP]M", "<clock>"),
     "stamps": (r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z", "<stamp>"),
     "durations": (r"\b\d+(?:\.\d+)? ?(?:ms|s)\b", "<duration>"),
+    "instants": (r"\b\d{13}\b", "<instant>"),
     "ids": (r"\bid: \d+", "<id>"),
-    "uuids": (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>"),
+    "uuids": (r"\b[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\b", "<uuid>"),
 }
 """Parts of texts that no two runs share."""
 
