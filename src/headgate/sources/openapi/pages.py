@@ -187,14 +187,19 @@ class Pages:
         """The next page by its number, or by how many items were before."""
         paging = self.paging
         here = int(next((value for name, value in position.query if name == paging.position), paging.start))
-        is_short = position.size is not None and len(items) < position.size and _told_of_more(rest) is None
-        if not items or is_short:
+        if not items or self._is_short(items, rest, position):
             return None
         if paging.turn is Turn.PAGE:
             return _at(paging.position, here + 1, position)
         total = _total(rest)
         reached = here + len(items)
         return None if total is not None and reached >= total else _at(paging.position, reached, position)
+
+    def _is_short(self, items: list[Any], rest: Mapping[str, Any], position: Position) -> bool:
+        """Whether a page is not full, and so the last. A size that the upstream may have cut tells nothing."""
+        paging = self.paging
+        size = paging.usual if position.size is None else position.size if paging.largest else None
+        return size is not None and len(items) < size and _told_of_more(rest) is None and _total(rest) is None
 
     def _linked(self, link: str, answer: Answer, position: Position) -> Position | None:
         """The position that a link stands for. Only its query counts: requests go where they always go."""

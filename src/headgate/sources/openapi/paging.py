@@ -63,6 +63,8 @@ class Paging:
     position: str = ""
     size: str = ""
     largest: int | None = None
+    usual: int | None = None
+    """How many items a page has at most, and how many if nobody says it, where the document tells."""
     start: int = 1
     following: tuple[str, ...] = ()
     replaced: frozenset[str] = frozenset()
@@ -79,7 +81,9 @@ def paging_of(
         return None
     query = {one.name: one for one in parameters if one.where == "query"}
     size = next((one for one in query.values() if _word(one.name) in _SIZES and _is_number(one)), None)
-    sized: dict[str, Any] = {"size": size.name, "largest": _largest(size)} if size else {}
+    sized: dict[str, Any] = (
+        {"size": size.name, "largest": _told(size, "maximum"), "usual": _told(size, "default")} if size else {}
+    )
     for turn, position, more in _turns(query, shape.following(answer), has_links=has_links):
         names = {name for name in (position, size.name if size else "") if name}
         replaced = names | {name for name in query if _word(name) in _BACKWARD}
@@ -125,9 +129,9 @@ def _is_number(one: Located) -> bool:
     return declared in ("integer", "number") or (isinstance(declared, list) and "integer" in declared)
 
 
-def _largest(one: Located) -> int | None:
-    most = one.schema.schema.get("maximum")
-    return int(most) if isinstance(most, int | float) and most >= 1 else None
+def _told(one: Located, key: str) -> int | None:
+    found = one.schema.schema.get(key)
+    return int(found) if isinstance(found, int | float) and found >= 1 else None
 
 
 def _first_page(one: Located) -> int:

@@ -6,9 +6,9 @@ from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
 from headgate.protocol.adapter_errors import AdapterError
-from headgate.protocol.errors import AqlError, quoted
+from headgate.protocol.errors import quoted
 from headgate.protocol.suggestions import did_you_mean, nearest
-from headgate.sources.http.origins import parsed
+from headgate.sources.http.reach import home_of
 from headgate.sources.openapi.options import OpenApiOptions
 
 __all__ = ["base_url_of"]
@@ -18,27 +18,35 @@ _OVERRIDE: Final = "give it with '--base-url', such as 'https://api.example.com/
 
 
 def base_url_of(servers: object, options: OpenApiOptions, document_url: str | None) -> str:
-    """The URL that paths are put after, without a slash behind it. The first server counts."""
+    """The URL that paths are put after, without a slash behind it. The first server that can be used counts."""
     if options.base_url:
-        return _checked(options.base_url, "The base URL")
+        return _checked(options.base_url)
     listed = [one for one in servers if isinstance(one, Mapping)] if isinstance(servers, Sequence) else []
-    server: Mapping[str, Any] = listed[0] if listed else {"url": "/"}
+    problems = []
+    for server in listed or [{"url": "/"}]:
+        try:
+            return _checked(_located(server, options, document_url))
+        except AdapterError as error:
+            problems.append(error)
+    raise problems[0]
+
+
+def _located(server: Mapping[str, Any], options: OpenApiOptions, document_url: str | None) -> str:
     url = _filled(str(server.get("url") or "/"), server.get("variables"), options)
     if document_url:
         url = urljoin(document_url, url)
     if urlsplit(url).scheme not in ("http", "https"):
         raise AdapterError(f"The document does not say where its server is: {_OVERRIDE}.")
-    return _checked(url, "The URL of the document's server")
+    return url
 
 
-def _checked(url: str, what: str) -> str:
+def _checked(url: str) -> str:
     try:
-        parsed(url)
-    except AqlError as error:
-        reason = error.error.message.rpartition(": ")[2]
-        raise AdapterError(f"{what} cannot be used: {reason}; {_OVERRIDE}.") from None
+        home_of(url)
+    except AdapterError as error:
+        raise AdapterError(f"{error}; {_OVERRIDE}.") from None
     if "?" in url or "#" in url:
-        raise AdapterError(f"{what} must end before any '?' or '#'; {_OVERRIDE}.")
+        raise AdapterError(f"The base URL of the source must end before any '?' or '#'; {_OVERRIDE}.")
     return url.rstrip("/")
 
 
