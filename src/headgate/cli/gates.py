@@ -84,6 +84,7 @@ class SourceChoices:
         return Choices(
             database=database,
             curation=curation,
+            files=(self.review,) if self.review and curation is not None else (),
             headers=headers,
             allow=self.allow,
             reload=reload,

@@ -104,11 +104,7 @@ def configured(*sources: str | None, choices: Choices | None = None) -> Configur
     try:
         said = read_configuration(Path(files[0])) if files else Configuration()
         words = [*(source for source in given if source not in files), *filter(None, [said.source])]
-        return (
-            Configured(None, said.state, said.policy, None)
-            if not (words or said.sources)
-            else _meant(said, words, chosen)
-        )
+        return _meant(said, words, chosen)
     except (ConfigurationError, AdapterError) as error:
         raise SettingError(str(error)) from None
 
@@ -117,14 +113,16 @@ def _meant(said: Configuration, words: Sequence[str], choices: Choices) -> Confi
     is_alone = not said.sources and choices.curation is None and all(map(is_plain, words))
     if is_alone and (len(words) == 1 or not (words or said.files)):
         return Configured(next(iter(words), None), said.state, said.policy)
-    demo = (
-        () if words or said.files else (SourceSpec(name="bookshop", kind=SourceKind.DEMO, curation=choices.curation),)
-    )
+    demo = () if words or said.files else (_demo(choices),)
     specs = distinct((*demo, *specs_of(words, choices), *said.sources))
     name = specs[0].name if len(specs) == 1 and not said.files else said.name
     lists = tuple(Path(word) for word in words if is_server_list(word))
-    plan = GatePlan(name=name, sources=specs, files=(*said.files, *lists))
+    plan = GatePlan(name=name, sources=specs, files=(*said.files, *lists, *choices.files))
     return Configured(None, said.state, said.policy, plan)
+
+
+def _demo(choices: Choices) -> SourceSpec:
+    return SourceSpec(name="bookshop", kind=SourceKind.DEMO, curation=choices.curation, database=choices.database)
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from cyclopts import Parameter
 from headgate.adapter.adapter import Adapter
 from headgate.cli.entrances import Entrance, Serving
 from headgate.cli.gates import SourceChoices, offered, offered_alone
-from headgate.cli.guards import Guarding, configured
+from headgate.cli.guards import Configured, Guarding, configured
 from headgate.cli.options import option
 from headgate.cli.output import guarded
 from headgate.cli.persons import Persons
@@ -19,7 +20,6 @@ from headgate.cli.targets import DatabaseChoices, load
 from headgate.safety.policy.rules import Policy
 from headgate.server.settings import SettingError
 from headgate.sources.databases import is_database
-from headgate.sources.gate.planning import Choices
 from headgate.sources.gate.specs import GatePlan
 from headgate.sources.modules import forget_modules, load_adapter, module_file
 
@@ -52,13 +52,17 @@ def serve(
 
     async def work() -> int:
         running = Running(log_level=log_level, http=http, serving=serving, entrance=entrance, persons=persons)
-        chosen = choices.choices(database.spec(), os.environ, reload=reload, vouched=guarding.vouches)
-        config = configured(*sources, choices=chosen)
+
+        def read() -> Configured:
+            chosen = choices.choices(database.spec(), os.environ, reload=reload, vouched=guarding.vouches)
+            return configured(*sources, choices=chosen)
+
+        config = read()
         guard = partial(guarding.settings, config)
         if config.plan is not None:
             database.check([spec.kind for spec in config.plan.sources])
             offer = partial(offered, config.plan, choices.start_timeout)
-            return await running.run(offer, guard, again=partial(_read_again, sources, chosen, guarding))
+            return await running.run(offer, guard, again=partial(_read_again, read, guarding))
         sys.dont_write_bytecode |= reload  # bytecode is told apart only by size and whole seconds
         if reload and (config.source is None or is_database(config.source)):
             raise SettingError("--reload needs a source that is a Python module or file")
@@ -72,9 +76,9 @@ def serve(
     return guarded(work)
 
 
-def _read_again(sources: tuple[str, ...], choices: Choices, guarding: Guarding) -> tuple[GatePlan, Policy]:
+def _read_again(read: Callable[[], Configured], guarding: Guarding) -> tuple[GatePlan, Policy]:
     """What the files say now, after one of them has changed."""
-    config = configured(*sources, choices=choices)
+    config = read()
     if config.plan is None:
         raise SettingError("what is left is one source alone: start anew to serve it by itself")
     return config.plan, guarding.settings(config).policy

@@ -1,8 +1,8 @@
 """What is told while sources start: a line when something changes, or on a terminal one that changes itself."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 import anyio
 from rich.console import Console
@@ -31,7 +31,7 @@ def progress_line(gate: Gate) -> str:
 
 
 @contextmanager
-def starting(gate: Gate, stream: TextIO, *, plainly: bool) -> Iterator[Callable[[], Awaitable[None]]]:
+def starting(gate: Gate, stream: TextIO, *, plainly: bool) -> Iterator[Callable[[], Coroutine[Any, Any, None]]]:
     """A function that waits until it is known of all sources whether they open, and tells how far they are.
 
     Where nobody watches, it tells it ``plainly`` in a line for each change, or not at all.

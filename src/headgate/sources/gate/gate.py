@@ -156,9 +156,14 @@ def _all(failures: Sequence[str]) -> str:
 @asynccontextmanager
 async def opened_gate(plan: GatePlan, make: Callable[[SourceSpec], Source], *, patience: float) -> AsyncIterator[Gate]:
     """The sources of a plan, each opened by itself for at most so many seconds, and closed in the end."""
+    failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         gate = Gate(plan, make, tasks, patience)
         try:
             yield gate
+        except Exception as error:  # noqa: BLE001  (raised again, outside of the group, which would wrap it)
+            failure = error
         finally:
             gate.stop()
+    if failure is not None:
+        raise failure

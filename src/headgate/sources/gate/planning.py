@@ -30,6 +30,8 @@ class Choices:
 
     database: DatabaseSpec = field(default_factory=DatabaseSpec)
     curation: Curation | None = None
+    files: tuple[Path, ...] = ()
+    """What of it is read from files."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     allow: tuple[str, ...] = ()
     reload: bool = False
