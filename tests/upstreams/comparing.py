@@ -14,6 +14,8 @@ Block = Mapping[str, Any]
 
 def difference(direct: Answer, through: Answer, loose: tuple[str, ...]) -> str | None:
     """What is not the same, in words; nothing if all is."""
+    if direct.progress != through.progress:
+        return f"the progress {direct.progress} became {through.progress}"
     if through.result is None:
         return f"headgate answers with an error of the protocol: {through.error}"
     blocks: Sequence[Block] = through.result["content"]
