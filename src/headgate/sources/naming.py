@@ -60,7 +60,7 @@ def _marked(wanted: str, own: str) -> str:
 def parameter_names(
     own: Iterable[str], *, taken: Container[str] = (), held: Container[str] = HELD_PARAMETERS
 ) -> dict[str, str]:
-    """For each name its parameter's name: unique; those that are snake_case already stay, others are numbered.
+    """For each name its parameter's name: unique; those that can stay do, others are numbered in their order.
 
     One that is held, because it means something else in a request, becomes ``operation_value``.
     """
@@ -68,7 +68,7 @@ def parameter_names(
     used: set[str] = set()
     numbers: dict[str, int] = {}
     given = list(dict.fromkeys(own))
-    for name in sorted(given, key=lambda one: not is_snake_case(one)):  # stable: in their own order otherwise
+    for name in sorted(given, key=lambda one: not is_snake_case(one) or one in held or one in taken):
         wanted = snake(name)
         if wanted in held or wanted in taken:
             wanted = f"{wanted}_value"

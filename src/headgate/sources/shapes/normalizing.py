@@ -21,7 +21,7 @@ from headgate.sources.shapes.spelling import EVALUATED, spelt_out
 __all__ = ["MalformedSchema", "Normalized", "normalized"]
 
 _DEEPEST: Final = 100
-_LARGEST: Final = 50_000
+_LARGEST: Final = 20_000
 """How many subschemas one operation may have; the largest real ones have a few thousand."""
 _MOST_TEXT: Final = 5_000_000
 """How many characters all of them may have together."""
@@ -175,8 +175,9 @@ class _Work:
             return isinstance(value, list) and bool(value)
         if key in _SINGLE:
             return isinstance(value, Mapping | bool)
-        names = value if isinstance(value, Mapping) else [None]
-        return all(is_text(str(name)) and (key != "patternProperties" or compiles(str(name))) for name in names)
+        return isinstance(value, Mapping) and all(
+            is_text(str(name)) and (key != "patternProperties" or compiles(str(name))) for name in value
+        )
 
     def _types(self, kept: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         declared = kept.get("type")

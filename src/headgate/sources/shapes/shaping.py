@@ -54,6 +54,11 @@ class Shaped:
     _request: Place | None = field(default=None, repr=False)
     """What the upstream calls the names inside values, if any has another name here."""
 
+    @property
+    def renames_inside(self) -> bool:
+        """Whether anything inside the value of a parameter has another name there."""
+        return self._request is not None
+
     def back(self, values: Mapping[str, object]) -> dict[str, object]:
         """The request as the upstream spells it; what was not given is left out."""
         made: dict[str, object] = {}
