@@ -9,6 +9,7 @@ import anyio.abc
 import mcp_types as types
 from mcp.client.session import ClientSession
 from mcp.shared.dispatcher import CallOptions, OnNotify, OnNotifyIntercept, OnRequest, ProgressFnT
+from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
 
@@ -35,7 +36,12 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **related: Any
     ) -> dict[str, Any]:
         """The answer to a request; for who asked for it as it came, beside the checks."""
-        result = await super().send_raw_request(method, params, opts, **related)
+        try:
+            result = await super().send_raw_request(method, params, opts, **related)
+        except MCPError:
+            if self._closed:
+                self._ended()  # before anybody sends the next request into the void
+            raise
         if _IS_RAW.get():
             raise _Came(result)
         return result
