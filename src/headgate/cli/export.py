@@ -28,9 +28,21 @@ def export(
             show_default=False,
         ),
     ] = False,
+    adapter: Annotated[
+        bool,
+        Parameter(
+            help="Write an adapter file of any source, from which the same operations can be served.",
+            negative=(),
+            show_default=False,
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
-        Parameter(name=["--output", "-o"], help="The file to write. Without one: standard output.", show_default=False),
+        Parameter(
+            name=["--output", "-o"],
+            help="The file to write, or a folder for adapter files. Without one: standard output.",
+            show_default=False,
+        ),
     ] = None,
     reaching: Reaching = Reaching(),  # noqa: B008  (frozen)
     database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
@@ -41,11 +53,13 @@ def export(
     """
 
     async def work() -> int:
-        if not bundle:
-            raise SettingError("say what to write: --bundle")
+        if bundle == adapter:
+            raise SettingError("say what to write: --bundle or --adapter")
         looked = await looked_at(sources, source, reaching, database)
-        if looked.found:
+        if looked.found and bundle:
             _write(_text(_bundles(looked)), output)
+        elif looked.found:
+            _write_adapters(looked, output)
         return UNREACHABLE if looked.failed else OK
 
     with told(notes=False):
@@ -68,9 +82,23 @@ def _bundle(found: Found) -> dict[str, object]:
     return discovery_bundle(found.spec.mcp, found.capture, now, found.spec.curation)
 
 
+def _write_adapters(looked: Looked, output: Path | None) -> None:
+    """One adapter file, or one for each source in a folder."""
+    from headgate.sources.files.destinations import exported_source  # noqa: PLC0415
+    from headgate.sources.files.exporting import file_name_of  # noqa: PLC0415
+
+    is_folder = output is not None and output.is_dir()
+    if len(looked.found) > 1 and not is_folder:
+        raise SettingError("several sources make several adapter files: name a folder for them with --output")
+    folder = output if is_folder or output is None else output.parent
+    for one in looked.found:
+        text = exported_source(one.adapter, one.spec, folder).rstrip("\n")
+        _write(text, output / file_name_of(one.adapter) if output is not None and is_folder else output)
+
+
 def _write(text: str, output: Path | None) -> None:
     if output is None:
-        print_line(text)
+        print_line("\n".join(map(visible, text.split("\n"))))
         return
     try:
         output.write_text(f"{text}\n", encoding="utf-8")

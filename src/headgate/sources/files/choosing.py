@@ -5,25 +5,30 @@ from typing import Any, Final
 
 from headgate.adapter.parameters import Parameter
 from headgate.protocol.requests import parse_stringified
+from headgate.sources.files.values import Fields
+from headgate.sources.openapi.selecting import FIELDS as EVERY_FIELD
 from headgate.sources.shapes import NOT_GIVEN
 
-__all__ = ["CHOICE", "FIELDS", "chosen"]
+__all__ = ["FIELDS", "choice_of", "chosen"]
 
-FIELDS: Final = "fields"
+FIELDS: Final = EVERY_FIELD.name
 
-CHOICE: Final = Parameter(
+_CHOICE: Final = Parameter(
     FIELDS,
     {
         "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}],
-        "description": 'The fields to show of each item, by their paths: ["id", "owner.name"]. \'full\' shows all. '
-        "A field that an item lacks is left out.",
+        "description": 'The fields to show of each item, by their paths: ["id", "owner.name"]. \'full\' shows all.',
     },
     required=False,
     default=NOT_GIVEN,
 )
-"""The parameter by which callers choose."""
 
 _ALL: Final = "full"
+
+
+def choice_of(fields: Fields) -> Parameter:
+    """The parameter by which callers choose; where some fields are shown by themselves, also all of them."""
+    return _CHOICE if fields.default else EVERY_FIELD
 
 
 def chosen(data: object, fields: object) -> object:

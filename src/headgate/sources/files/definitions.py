@@ -11,7 +11,7 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, DangerLevel
 from headgate.protocol.names import is_snake_case
-from headgate.sources.files.choosing import CHOICE
+from headgate.sources.files.choosing import choice_of
 from headgate.sources.files.mistakes import shown
 from headgate.sources.files.pagination import read_fields, read_paging
 from headgate.sources.files.paging import paging_parameters
@@ -155,7 +155,7 @@ def _shape(
         own = (paging.param_name, paging.per_page_param)
         parameters = tuple(one.parameter for one in given if one.sent.name not in own) + paging_parameters(paging)
     if choice is not None:
-        parameters = (*parameters, CHOICE)
+        parameters = (*parameters, choice_of(choice))
     names = [one.name for one in parameters]
     for name in {name for name in names if names.count(name) > 1}:
         here = spot.below("params", None).below(name, None)

@@ -10,35 +10,66 @@ from headgate.adapter.adapter import Adapter
 from headgate.adapter.operations import Example, Operation
 from headgate.adapter.parameters import SENSITIVE, Deprecated, Parameter, Schema
 from headgate.adapter.schemas import REF
+from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger
 from headgate.protocol.profiles import CRUDE, PROFILES
+from headgate.sources.files.building import operation_of
 from headgate.sources.files.leaks import without_credentials, without_secrets
 from headgate.sources.files.parameters import KEYWORDS, SAYS_WHAT, default_fits
 from headgate.sources.files.reading import VERSION, adapter_file_from
 from headgate.sources.files.references import IN_FILE, reached, referring
+from headgate.sources.files.rest_wiring import rest_wiring
 from headgate.sources.files.schemas import DATA_TYPES
-from headgate.sources.files.values import Entry, Paging, Target
-from headgate.sources.files.wiring import Wired, Wiring, wiring_of
+from headgate.sources.files.values import AdapterFile, Entry, Paging, Target
+from headgate.sources.files.wiring import Wired, Wiring, source_target, wiring_of
 from headgate.sources.files.writing import written
+from headgate.sources.shapes import NOT_GIVEN
 
-__all__ = ["exported", "file_name_of"]
+__all__ = ["exported", "exported_document", "file_name_of"]
 
 _NOT_NAME: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 64
 
 
-def exported(adapter: Adapter, target: Target | None = None) -> str:
+def exported(adapter: Adapter, target: Target | Wiring | None = None) -> str:
     """The text of an adapter file for an adapter.
 
     ``target`` says where its operations are carried out; without it the adapter must come from an adapter file itself.
     What is written can be read, or an AdapterError says why not. Credentials are left out wherever they stood.
     """
-    wiring = wiring_of(adapter, target)
+    wiring = target if isinstance(target, Wiring) else wiring_of(adapter, target)
     head = _Writer(adapter, wiring).head()
     text = written(without_secrets(head), _body(adapter, wiring))
     adapter_file_from(text, file_name_of(adapter))
     return text
+
+
+def exported_document(adapter: Adapter, source: str) -> str:
+    """The text of an adapter file for an OpenAPI document: with the requests themselves if a file can say them all."""
+    wiring = rest_wiring(adapter)
+    if wiring is not None:
+        try:
+            text = exported(adapter, wiring)
+        except AdapterError:  # a rule that files have and documents do not
+            return exported(adapter, source_target(source))
+        if _says_the_same(adapter, adapter_file_from(text, source)):
+            return text
+    return exported(adapter, source_target(source))
+
+
+def _says_the_same(adapter: Adapter, file: AdapterFile) -> bool:
+    """Whether callers of a file's operations see just what they would see of the adapter's."""
+    made = {entry.name: operation_of(entry, _never) for entry in file.entries}
+    return all(
+        (made[name].schema, made[name].category, made[name].full_description)
+        == (one.schema, one.category, one.full_description)
+        for name, one in adapter.operations.items()
+    )
+
+
+async def _never(**values: object) -> None:
+    """Stands where a handler would be."""
 
 
 def file_name_of(adapter: Adapter) -> str:
@@ -224,7 +255,8 @@ def _stands_inline(parameter: Parameter, schema: Schema, definitions: Mapping[st
     keys = set(schema) - {"deprecated"}
     is_told = any(key in keys for key in SAYS_WHAT) and keys <= set(KEYWORDS)
     agrees = (schema.get("deprecated") is True) == (parameter.deprecated is not None)
-    return is_told and agrees and default_fits(schema, definitions)
+    is_sent = "default" not in schema or parameter.default is not NOT_GIVEN
+    return is_told and agrees and is_sent and default_fits(schema, definitions)
 
 
 def _in_file(schema: Schema) -> Schema:

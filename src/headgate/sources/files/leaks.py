@@ -10,7 +10,7 @@ from typing import Any, Final
 from headgate.sources.files.documents import Document
 from headgate.sources.files.mistakes import Mistake, Steps, path_of
 
-__all__ = ["Leak", "leaks_in", "mistake_of", "without_credentials", "without_secrets"]
+__all__ = ["Leak", "is_secret_name", "leaks_in", "mistake_of", "without_credentials", "without_secrets"]
 
 _SHAPES: Final[Mapping[str, str]] = {
     "a GitHub token": r"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,}",
@@ -171,17 +171,18 @@ def _behind_prefix(token: str) -> str:
 def _kind_under(steps: Steps, text: str) -> str | None:
     """What a text is that stands under a name for secrets and looks like one."""
     names = [step for step in steps[-3:] if isinstance(step, str)]
-    return "a secret" if any(_is_secret_name(name) for name in names) and _is_random(text) else None
+    return "a secret" if any(is_secret_name(name) for name in names) and _is_random(text) else None
 
 
 def _kind_in_line(line: str) -> str | None:
     if kind := _kind_of(line):
         return kind
-    assigned = (found for found in _ASSIGNED.finditer(line) if _is_secret_name(found[1]) and _is_random(found[2]))
+    assigned = (found for found in _ASSIGNED.finditer(line) if is_secret_name(found[1]) and _is_random(found[2]))
     return "a secret" if next(assigned, None) else None
 
 
-def _is_secret_name(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
+    """Whether a name is one for secrets."""
     return _SECRET_KEY.search(_CAMEL.sub("_", name)) is not None
 
 

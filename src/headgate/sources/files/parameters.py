@@ -90,7 +90,7 @@ def _made(name: str, fields: Mapping[str, Spot], spot: Spot, definitions: Mappin
         schema["deprecated"] = True
     if "default" in fields and not default_fits(schema, definitions):
         fields["default"].wrong("a default within the bounds of the parameter", "Correct the default, or the type.")
-    default = None if required else schema.get("default", NOT_GIVEN)
+    default = None if required else fields["default"].value if "default" in fields else NOT_GIVEN
     return Parameter(name, schema, required=required, default=default, deprecated=deprecated)
 
 

@@ -14,7 +14,7 @@ from headgate.sources.files.plugins.calls import CALL, HEADGATE, MCP, OPERATION,
 from headgate.sources.files.plugins.formats import NOTHING
 from headgate.sources.files.values import AdapterFile, Auth, Entry, Sent, Target
 
-__all__ = ["Wired", "Wiring", "mcp_target", "source_target", "wiring_of"]
+__all__ = ["Wired", "Wiring", "mcp_target", "source_target", "unfolded", "wiring_of"]
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ def _from_entry(operation: Operation, entry: Entry) -> Wired:
     made |= {FIELDS} if entry.fields is not None else set()
     kept = [one for one in _own(operation) if one.name not in made]
     if entry.folded:
-        kept = [one for one in kept if one.name != INPUT] + _unfolded(operation)
+        kept = [one for one in kept if one.name != INPUT] + unfolded(operation)
     return Wired(entry.maps_to, tuple(kept), entry.sent, entry)
 
 
-def _unfolded(operation: Operation) -> list[Parameter]:
+def unfolded(operation: Operation) -> list[Parameter]:
     """The fields of an ``input`` that was made of parameters, as these parameters."""
     given = operation.parameter(INPUT)
     schema = given.schema if given else {}
