@@ -9,8 +9,8 @@ from headgate.protocol.names import resource_of, singular
 
 __all__ = ["Group", "Groups"]
 
-_TELLING: Final = 3
-_LONGEST: Final = 160
+_TELLING: Final = 2
+_LONGEST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)

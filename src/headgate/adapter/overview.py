@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.grouping import Groups
@@ -25,22 +25,25 @@ class Overview:
     """How far a source is trusted, if anything guards."""
 
     def groups(self, first: int | None, after: str | None) -> dict[str, object]:
-        """The groups of each source, a page of them."""
+        """All sources with their numbers, and the groups of each, a page of them."""
         page = page_of(self._groups.names, first or PAGE, after)
-        parts = self.adapter.parts()
-        described = {part.name: part.description for part in parts} or {self.adapter.name: self.adapter.description}
-        sources: dict[str, dict[str, Any]] = {}
+        shown: dict[str, list[object]] = {}
         for group in map(self._groups.__getitem__, page):
-            if group.source not in sources:
-                about = described.get(group.source)
-                sources[group.source] = {
-                    "name": group.source,
-                    "operations": self._groups.count(group.source),
-                    **({"description": about} if about else {}),
-                    "groups": [],
-                }
-            sources[group.source]["groups"].append(group.wire())
-        return {"sources": list(sources.values()), **page_info(page, len(self._groups.names), after)}
+            shown.setdefault(group.source, []).append(group.wire())
+        sources = [self._source(name, shown.get(name, [])) for name in self._groups.by_source]
+        return {"sources": sources, **page_info(page, len(self._groups.names), after)}
+
+    def _source(self, name: str, groups: list[object]) -> dict[str, object]:
+        """A source with the groups of a page; how many it has is said in any case."""
+        parts = {part.name: part.description for part in self.adapter.parts()}
+        about = parts.get(name) if parts else self.adapter.description
+        return {
+            "name": name,
+            "operations": self._groups.count(name),
+            **({"description": about} if about else {}),
+            "group_count": len(self._groups.by_source[name]),
+            "groups": groups,
+        }
 
     def group(
         self, name: str, infos: Mapping[str, Mapping[str, object]], first: int | None, after: str | None

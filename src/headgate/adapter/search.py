@@ -84,6 +84,7 @@ def _query(text: str) -> dict[str, float]:
 def _words_of(operation: Operation) -> Iterator[str]:
     for word in _words(operation.name):
         yield from [word] * _NAME_WEIGHT
+    yield from _words(f"{operation.source} {operation.group}")
     yield from _words(operation.description or operation.summary)
     for parameter in operation.parameters:
         yield from _words(parameter.name)
