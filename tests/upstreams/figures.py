@@ -3,19 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import bpe_openai  # type: ignore[import-untyped]
 import orjson
 from mcp import Client
 
 from headgate import Mode, mcp_server
+from tests.server.o200k import cost
 from tests.upstreams.calls import CALLS
 from tests.upstreams.classified import Row, adapter_of, rows_of, score_of
 from tests.upstreams.listings import Tools
 from tests.upstreams.servers import SERVERS
 
 __all__ = ["Cost", "all_rows", "cost_of", "cost_table", "precision_table", "tool_table"]
-
-_ENCODING = bpe_openai.get_encoding("o200k_base")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class Cost:
 
 
 def _tokens(tools: Iterable[object]) -> int:
-    return len(_ENCODING.encode_ordinary(orjson.dumps(list(tools)).decode()))
+    return cost(orjson.dumps(list(tools)).decode())
 
 
 async def cost_of(name: str, tools: Tools) -> Cost:
@@ -46,9 +44,9 @@ async def cost_of(name: str, tools: Tools) -> Cost:
 def cost_table(costs: Mapping[str, Cost]) -> list[str]:
     """Each server with its version, its tools, its tokens before and after, and the calls that were compared."""
     rows = [
-        f"| {SERVERS[name].package} | {SERVERS[name].version} | {cost.tools} | {cost.own:,} | {cost.semantic:,} "
-        f"| {cost.single:,} | {len(CALLS.get(name, ())) or '–'} |"  # noqa: RUF001  (a dash stands for none)
-        for name, cost in costs.items()
+        f"| {SERVERS[name].package} | {SERVERS[name].version} | {one.tools} | {one.own:,} | {one.semantic:,} "
+        f"| {one.single:,} | {len(CALLS.get(name, ())) or '–'} |"  # noqa: RUF001  (a dash stands for none)
+        for name, one in costs.items()
     ]
     sums = [
         sum(figures) for figures in zip(*((c.tools, c.own, c.semantic, c.single) for c in costs.values()), strict=True)
