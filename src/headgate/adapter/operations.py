@@ -126,7 +126,7 @@ class Operation:
 
     def _check_verb(self) -> None:
         """A change must not pass for a READ, which hosts run without asking; a reserved name is refused elsewhere."""
-        named_like = category_of_verb(verb_of(self.name))
+        named_like = category_of_verb(verb_of(self.local or self.name))
         is_suspicious = self.category is Category.READ and named_like not in (None, Category.READ)
         if is_suspicious and not self.rationale and self.name not in RESERVED_OPERATIONS:
             raise AdapterError(
@@ -198,8 +198,6 @@ class Operation:
         kept = {key: value for key, value in vars(self).items() if key not in _TOLD_BY_NAME}
         local = self.local or (self.name if name != self.name else "")
         vars(made).update(kept, name=name, source=source, local=local)
-        if local and not self.rationale and category_of_verb(verb_of(name)) not in (None, self.category):
-            vars(made)["rationale"] = f"It is '{local}' of '{source}'"  # which may be named like a verb
         made._check_words()
         return made
 
@@ -216,9 +214,10 @@ class Operation:
     def full_description(self) -> str:
         """The description with all that introspection has no field for."""
         notes = [self.description or self.summary]
-        near = canonical_verb(self.name, self.category)
+        own = self.local or self.name
+        near = canonical_verb(own, self.category)
         if near:
-            reason = self.rationale or f"'{verb_of(self.name)}' says more exactly what happens here"
+            reason = self.rationale or f"'{verb_of(own)}' says more exactly what happens here"
             notes.append(f"Similar to '{near}'; {reason}.")
         elif self.rationale:
             notes.append(self.rationale)
@@ -306,7 +305,7 @@ class Operation:
     @cached_property
     def resource(self) -> str:
         """The resource that the name speaks of."""
-        return resource_of(self.name)
+        return resource_of(self.local or self.name)
 
     @cached_property
     def has_secrets(self) -> bool:

@@ -51,7 +51,7 @@ def _resource(operation: Operation, params: Mapping[str, object]) -> Hashable | 
     names = operation.lock_parameters
     if names is None:
         return None
-    return operation.resource, *(_identity(params.get(name)) for name in names)
+    return operation.source, operation.resource, *(_identity(params.get(name)) for name in names)
 
 
 def _identity(value: object) -> Hashable:

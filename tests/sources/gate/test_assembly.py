@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.operations import Operation
 from headgate.adapter.parameters import Parameter
+from headgate.engine.concurrency import _resource
 from headgate.engine.pipeline import Engine
 from headgate.protocol.categories import Category
 from headgate.protocol.names import is_snake_case
@@ -107,14 +108,14 @@ def test_a_source_that_is_named_like_a_verb_makes_no_read_suspicious() -> None:
     pieces = [Piece(one, adapter(one, "list_x")) for one in ("delete", "run")]
     whole = assembled("gate", pieces)
     assert list(whole.operations) == ["delete_list_x", "run_list_x"]
-    assert "'list_x' of 'delete'" in whole.operations["delete_list_x"].full_description
+    assert whole.operations["delete_list_x"].full_description == "What list_x is for."
 
 
 def test_what_is_compiled_is_not_compiled_again() -> None:
     one = operation("get_x", parameters=(Parameter("y", {"type": "string"}),))
     compiled = one.validator
     assert one.as_part_of("s", "s_get_x").validator is compiled
-    assert one.as_part_of("s", "s_get_x").resource == "get_x"
+    assert one.as_part_of("s", "s_get_x").resource == "x"
 
 
 def test_one_profile_of_all_is_kept_and_several_become_the_usual_one() -> None:
@@ -139,6 +140,17 @@ async def test_every_operation_is_answered_by_its_own_source() -> None:
     engine = Engine(assembled("gate", pieces))
     assert (await ask(engine, "a_get_x"))["data"] == "a: get_x"
     assert (await ask(engine, "b_get_x"))["data"] == "b: get_x"
+
+
+async def test_changes_of_one_thing_wait_for_each_other_under_any_name_and_not_for_another_source_s() -> None:
+    changes = [
+        operation(f"{verb}_x", Category.DELETE, parameters=(Parameter("x_id", {"type": "string"}),))
+        for verb in ("delete", "drop")
+    ]
+    whole = assembled("gate", [Piece(one, adapter(one, *changes), one) for one in ("a", "b")])
+    keys = {name: _resource(one, {"x_id": "7"}) for name, one in whole.operations.items()}
+    assert keys["a_delete_x"] == keys["a_drop_x"]
+    assert keys["a_delete_x"] != keys["b_delete_x"]
 
 
 async def test_the_risk_that_each_source_tells_counts() -> None:
