@@ -4,11 +4,11 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import AskUser, Caller, Progress, Session
@@ -19,8 +19,6 @@ from headgate.sources.mcp.source import McpSource
 SERVER = str(Path(__file__).with_name("line_server.py"))
 PATIENCE = 30.0
 """Seconds after which whatever was waited for will not come."""
-
-T = TypeVar("T")
 
 
 def lines(name: str = "lines", timeout: float | None = None, **env: str) -> McpSpec:
@@ -82,8 +80,16 @@ async def opened(spec: McpSpec, **options: Any) -> AsyncIterator[Opened]:
         await source.close()
 
 
-async def until(condition: Callable[[], T | Awaitable[T]]) -> T:
-    """What a condition gives once that is true."""
+async def next_version(source: McpSource) -> Adapter:
+    """What a source offers after its next change."""
+    changes = source.changes()
+    assert isinstance(changes, AsyncGenerator)
+    async with asyncio.timeout(PATIENCE), aclosing(changes):
+        return await anext(changes)
+
+
+async def until(condition: Callable[[], Any]) -> Any:
+    """What a condition gives, or what that leads to, once it is true."""
     async with asyncio.timeout(PATIENCE):
         while True:
             found = condition()
