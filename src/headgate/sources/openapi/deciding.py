@@ -1,5 +1,6 @@
 """What kind of operation a request is: its method says it, unless its name says something riskier."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -21,8 +22,13 @@ _BY_METHOD: Final[Mapping[str, Category]] = {
 _METHODS_SURE: Final = 0.9
 _CONTRADICTED: Final = 0.5
 _BY_PATH: Final = 0.6
-_LOUD: Final = 0.6
-"""How much the name must say to count against a method that changes nothing."""
+_LOUD: Final = 0.8
+"""How much a word of the name must say to count against the method."""
+_READ_BY_GET: Final = frozenset({"download", "export"})
+"""Words that change something elsewhere, such as a file on a disk, and nothing where an HTTP server is only asked."""
+_SAID_TWICE: Final = frozenset({"POST", "PUT", "PATCH"})
+"""Methods that say nothing more when they are the first word of a name too."""
+_NAMESPACE: Final = re.compile(r".*[/.:]")
 _SEARCHES: Final = frozenset({"search", "query", "lookup", "find", "filter", "count"})
 _READ_ENOUGH: Final = 0.8
 
@@ -43,6 +49,19 @@ class Request:
         return frozenset(words_of(fixed[-1])) if fixed else frozenset()
 
     @property
+    def is_action(self) -> bool:
+        """Whether the path ends with something done to one resource, as in ``/orders/{id}/confirm``."""
+        *before, last = self.path.rstrip("/").split("/")
+        return bool(before) and before[-1].endswith("}") and not last.endswith(("}", "s"))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of its name, without what stands before the last slash, dot or colon, and without its method."""
+        found = words_of(_NAMESPACE.sub("", self.own_name)) or words_of(self.own_name)
+        is_method = found[:1] == [self.method.lower()] and self.method in _SAID_TWICE and len(found) > 1
+        return tuple(found[1:] if is_method else found)
+
+    @property
     def names_one(self) -> bool:
         """Whether the path ends with what tells one resource from others."""
         return self.path.rstrip("/").endswith("}")
@@ -50,7 +69,7 @@ class Request:
 
 def decided(request: Request, *, has_changes: bool) -> Classified:
     """Category and danger of a request. ``has_changes`` says whether there is anything that an UPDATE would change."""
-    named = classified(Facts(name=request.own_name, description=request.description))
+    named = classified(Facts(name="_".join(request.words), description=request.description))
     found = _by_method(request, named) if request.method in _BY_METHOD else _posted(request, named)
     if found.kind is Category.UPDATE and not has_changes:
         inner = Inferred(
@@ -66,7 +85,7 @@ def decided(request: Request, *, has_changes: bool) -> Classified:
 def _by_method(request: Request, named: Classified) -> Classified:
     category = _BY_METHOD[request.method]
     evidence = (f"method: {request.method}",)
-    riskier = [one for one in _loud(request.own_name) if one.category and RISK[one.category] > RISK[category]]
+    riskier = [one for one in _loud(request.words) if one.category and RISK[one.category] > RISK[category]]
     if riskier and (category is Category.READ or any(one.category is Category.DELETE for one in riskier)):
         worst = max(riskier, key=lambda one: RISK[one.category or category])
         words = (*evidence, worst.sentence)
@@ -76,12 +95,18 @@ def _by_method(request: Request, named: Classified) -> Classified:
     return Classified(Inferred(category.value, _METHODS_SURE, Provenance.NORMALIZED, evidence), named.danger)
 
 
-def _loud(name: str) -> Iterator[Evidence]:
-    """What the acting verb of a name says, if it says it clearly, and no reading verb stands before it."""
-    found = [one for one in evidence_of_name(name) if isinstance(one, Evidence)]
-    if any(one.category is Category.READ and one.weight >= _LOUD for one in found):
-        return
-    yield from (one for one in found if one.weight >= _LOUD)
+def _loud(words: tuple[str, ...]) -> Iterator[Evidence]:
+    """What the first word of a name says, and unless that reads, the last if it removes or runs something."""
+    first = [] if _READ_BY_GET.issuperset(words[:1]) else list(_said(words[:1]))
+    yield from first
+    if not any(one.category is Category.READ for one in first):
+        yield from (one for one in _said(words[1:][-1:]) if one.category in (Category.DELETE, Category.EXECUTE))
+
+
+def _said(word: tuple[str, ...]) -> Iterator[Evidence]:
+    for one in evidence_of_name("_".join(word)):
+        if isinstance(one, Evidence) and one.weight >= _LOUD:
+            yield one
 
 
 def _posted(request: Request, named: Classified) -> Classified:
@@ -97,8 +122,9 @@ def _posted(request: Request, named: Classified) -> Classified:
             needs_review=True,
         )
     if told.confidence < _BY_PATH or not told.evidence:
-        kind = Category.EXECUTE if request.names_one or named.kind is Category.EXECUTE else Category.CREATE
-        words = ("method: POST", "path: it ends with one resource" if request.names_one else "path: a collection")
+        acts = request.names_one or request.is_action or (named.kind is Category.EXECUTE and told.confidence > 0)
+        kind = Category.EXECUTE if acts else Category.CREATE
+        words = ("method: POST", "path: it ends with one resource" if acts else "path: it ends with a collection")
         return replace(named, category=Inferred(kind.value, _BY_PATH, Provenance.HEURISTIC, words))
     return replace(named, category=replace(told, evidence=("method: POST", *told.evidence)))
 
