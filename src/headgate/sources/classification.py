@@ -54,6 +54,9 @@ _ENOUGH: Final[Mapping[Category, float]] = {
 """What must speak for a category; less for DELETE, which is the worst to miss."""
 
 _SHOWING: Final = frozenset({Witness.NAME, Witness.SCHEMA})
+_SHOWN: Final = 0.35
+"""What the name or the parameters must say of reading; a faint verb is less, since what it makes is often kept."""
+
 _WORTH_A_GUESS: Final = 0.3
 _CLAIMED: Final = 0.5
 _SURE: Final = 0.6
@@ -110,8 +113,10 @@ class _Scales:
 
     @property
     def is_reading_clear(self) -> bool:
-        """Whether a tool may be taken to change nothing: its name or its parameters must say so too."""
-        shown = any(one.category is Category.READ and one.witness in _SHOWING for one in self.evidence)
+        """Whether a tool may be taken to change nothing: its name or its parameters must say so too, not faintly."""
+        shown = any(
+            one.category is Category.READ and one.witness in _SHOWING and one.weight >= _SHOWN for one in self.evidence
+        )
         return shown and self.support(Category.READ) >= _ENOUGH_TO_READ and self.against_reading < _AGAINST_READ
 
     def category(self) -> Category:

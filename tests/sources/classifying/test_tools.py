@@ -58,6 +58,7 @@ def schema(**properties: Any) -> dict[str, Any]:
         ("find_and_delete", DELETE),
         ("get_rid_of_rows", DELETE),
         ("mysql_drop_table", DELETE),
+        ("uninstall_app", DELETE),
         ("deleteall", DELETE),
         ("\N{FULLWIDTH LATIN SMALL LETTER D}elete_file", DELETE),
     ],
@@ -190,6 +191,12 @@ def test_instructions_get_no_credit_and_are_looked_at(text: str) -> None:
         ("read_query", {"query": "SELECT SQL query to execute"}, EXECUTE, DangerLevel.DESTRUCTIVE),
         ("get_value", {"expression": "A JavaScript expression in the page"}, EXECUTE, DangerLevel.DESTRUCTIVE),
         ("get_it", {"input": schema(sql="SQL")}, EXECUTE, DangerLevel.DESTRUCTIVE),
+        (
+            "get_totals",
+            {"pipeline": {"type": "array", "description": "Aggregation stages"}},
+            EXECUTE,
+            DangerLevel.DESTRUCTIVE,
+        ),
     ],
 )
 def test_code_that_is_given_makes_it_execute_and_dangerous(
@@ -238,6 +245,22 @@ def test_parameters_that_write_speak_against_reading(given: dict[str, Any], expe
     told = classified(Facts(name="get_things", schema=schema(**given)))
     assert told.kind is expected
     assert told.needs_review
+
+
+@pytest.mark.parametrize(
+    ("name", "description"),
+    [
+        ("export", "Export the results of a query."),
+        ("convert_file", "Converts a file."),
+        ("extract_archive", "Extract what an archive holds."),
+        ("render_chart", "Render a chart"),
+    ],
+)
+def test_what_is_made_by_a_faint_verb_may_be_kept_whatever_annotations_say(name: str, description: str) -> None:
+    told = classified(Facts(name=name, description=description, hints=Hints(read_only=True)))
+    assert told.kind is not READ
+    assert told.needs_review
+    assert classified(Facts(name=f"get_{name}", description=description, hints=Hints(read_only=True))).kind is READ
 
 
 def test_a_query_with_filters_alone_speaks_for_reading() -> None:

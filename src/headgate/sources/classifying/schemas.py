@@ -34,7 +34,9 @@ _RUNNING: Final = re.compile(
     r"\b(?:execut\w*|evaluat\w*|eval|run|runs|running|interpret\w*|inject\w*)\b", re.IGNORECASE
 )
 _IN_PAGE: Final = re.compile(r"\b(?:browser|page|dom|tab|webpage|puppeteer|playwright|devtools|web)\b", re.IGNORECASE)
-_IN_DATABASE: Final = re.compile(r"\bsql\b|\bcypher\b|\bmutation\b|\baggregation pipeline\b|\bSELECT ", re.IGNORECASE)
+_IN_DATABASE: Final = re.compile(
+    r"\bsql\b|\bcypher\b|\bmutation\b|\baggregation (?:pipeline|stages?)\b|\bSELECT ", re.IGNORECASE
+)
 _LANGUAGE: Final = re.compile(r"\b(?:java|type)script\b|\bjs\b|\bpython\b|\bcode\b|\bshell\b", re.IGNORECASE)
 _SAVING: Final = re.compile(r"\b(?:sav\w+|writ\w+|stor\w+|download\w*|output)\b", re.IGNORECASE)
 

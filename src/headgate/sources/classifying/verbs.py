@@ -87,7 +87,7 @@ _TABLE: Final[tuple[tuple[Category, Strength, str], ...]] = (
     (
         Category.EXECUTE,
         Strength.FIRM,
-        """execute exec eval invoke send submit click navigate scroll hover install uninstall deploy launch trigger
+        """execute exec eval invoke send submit click navigate scroll hover install deploy launch trigger
         perform cancel abort halt terminate kill reboot restart shutdown pay purchase buy withdraw broadcast notify
         dispatch authenticate login logout impersonate unblock drag tap swipe fill bypass emulate unsubscribe""",
     ),
@@ -103,7 +103,7 @@ _TABLE: Final[tuple[tuple[Category, Strength, str], ...]] = (
         Category.DELETE,
         Strength.FIRM,
         """delete remove destroy erase purge wipe truncate drop clear unregister revoke discard rm rmdir del evict
-        expunge obliterate deprovision prune unset detach""",
+        expunge obliterate deprovision prune unset detach uninstall""",
     ),
     (Category.DELETE, Strength.LOOSE, "clean flush empty pop dequeue forget trash undo nuke"),
 )
