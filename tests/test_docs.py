@@ -17,6 +17,7 @@ from mcp import Client
 
 from headgate import Adapter, Backend, SqlSettings, mcp_server, sql_adapter
 from headgate.cli.entrances import Entrance, Serving
+from headgate.cli.gates import SourceChoices
 from headgate.cli.guards import Guarding
 from headgate.cli.persons import Persons
 from headgate.cli.targets import DatabaseChoices
@@ -79,7 +80,7 @@ def test_the_readme_shows_commands_on_the_demo_and_on_a_file() -> None:
 
 def test_every_option_of_serve_and_its_variable_are_documented() -> None:
     page = text("docs/serving.md")
-    kinds = (Serving, Entrance, Guarding, Persons, DatabaseChoices)
+    kinds = (Serving, Entrance, Guarding, Persons, DatabaseChoices, SourceChoices)
     options = [field.name for kind in kinds for field in dataclasses.fields(kind)]
     shown = subprocess.run(
         [*HEADGATE, "serve", "--help"], capture_output=True, text=True, timeout=60, check=True
