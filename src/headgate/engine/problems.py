@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import jsonschema_rs
 import orjson
 
 from headgate.adapter.operations import INPUT, Operation
@@ -20,7 +19,6 @@ __all__ = [
     "broken_constraint",
     "broken_rule",
     "complaints_within",
-    "errors_of",
     "place",
     "problems_of",
     "refusal",
@@ -48,7 +46,6 @@ _BOUNDS: Final = {
 }
 _SHOWN_VALUES: Final = 20
 _MOST_PROBLEMS: Final = 100
-_MANY_VALUES: Final = 1000
 _LONGEST_PLACE: Final = 200
 _LONGEST_CHOICE: Final = 80
 
@@ -98,30 +95,11 @@ def _shown(path: Sequence[str | int]) -> str:
     return "(with an odd name)"
 
 
-def errors_of(operation: Operation, params: Mapping[str, object]) -> list[Any]:
-    """The schema's complaints. Of very many values only the first complaint is looked for: all would take seconds."""
-    if not _are_many(params):
-        return list(operation.validator.iter_errors(params))
-    try:
-        operation.validator.validate(params)
-    except jsonschema_rs.ValidationError as error:
-        return [error]
-    return []
-
-
-def _are_many(params: Mapping[str, object]) -> bool:
-    values: list[Any] = [params]
-    for value in values:
-        values += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        if len(values) > _MANY_VALUES:
-            return True
-    return False
-
-
 def problems_of(operation: Operation, errors: Sequence[Any]) -> list[Problem]:
     """The schema's complaints as problems."""
     reader = _Reader(operation, errors)
-    return [problem for error in errors for problem in reader.problems(error)]
+    found = (problem for error in errors for problem in reader.problems(error))
+    return list({(problem.code, problem.param_name, problem.message): problem for problem in found}.values())
 
 
 class _Reader:
@@ -138,7 +116,7 @@ class _Reader:
         path, name, value = error.instance_path, error.kind.name, error.kind.value
         match name:
             case "required":
-                yield self._missing_parameter([*path, value], self._schema(error).get("properties", {}).get(value, {}))
+                yield self._missing_parameter([*path, value], self._demanded(error))
             case "type":
                 yield self._wrong_type(path, self._schema(error), error.instance)
             case "additionalProperties" | "unevaluatedProperties":
@@ -149,8 +127,10 @@ class _Reader:
                 yield from self._union(error)
             case "not" if self._schema(error).get("readOnly"):
                 yield self._read_only(path)
-            case "propertyNames" if value.instance in self._operation.identifiers and path == [INPUT]:
+            case "propertyNames" if not path or (path == [INPUT] and value.instance in self._operation.identifiers):
                 yield self._unknown(path, [], [value.instance])
+            case "not" if set(value) == {"required"}:
+                yield broken_rule(path, f"{_listed(value['required'])} cannot be given together")
             case _:
                 yield broken_constraint(path, name, value)
 
@@ -159,6 +139,14 @@ class _Reader:
         schema: Any = self._operation.schema
         for step in error.schema_path[:-1]:
             schema = schema[step]
+        return schema if isinstance(schema, dict) else {}
+
+    def _demanded(self, error: Any) -> Schema:
+        """What is said of a value that is missing; a rule about several parameters says it elsewhere."""
+        name, said = error.kind.value, self._schema(error).get("properties", {})
+        if name not in said and not error.instance_path:
+            said = self._operation.schema["properties"]
+        schema: object = said.get(name)
         return schema if isinstance(schema, dict) else {}
 
     def _missing_parameter(self, path: Sequence[str | int], schema: Schema) -> Problem:
@@ -182,7 +170,8 @@ class _Reader:
         names = ", ".join(quoted(name, "(a name with odd characters)") for name in shown) + _more(unknown)
         operation = self._operation.name
         if not path:
-            details = {"unknown_params": shown, "valid_params": list(valid)}
+            known = self._operation.schema["properties"]
+            details = {"unknown_params": shown, "valid_params": [name for name in valid if name in known] or [*known]}
             message = f"Unknown parameter(s) for operation '{operation}': {names}{hint}"
             return Problem(_UNKNOWN_PARAM, place([", ".join(shown)]), message, details)
         if path == [INPUT] and not set(shown).isdisjoint(self._operation.identifiers):
@@ -200,14 +189,41 @@ class _Reader:
         path, fitting = error.instance_path, _fitting(error)
         tags = _tags(fitting)
         if not all(error.kind.value):
-            yield broken_constraint(path, error.kind.name, None)
+            yield broken_rule(path, self._fits_several(error))
         elif tags:
             yield _not_one_of(tags[0].instance_path, [tag.kind.value for tag in tags], tags[0].instance)
+        elif len(fitting) > 1 and all(_is_missing(branch, path) for branch in fitting):
+            yield _missing_one_of(path, [[inner.kind.value for inner in branch] for branch in fitting])
         elif fitting:
             for inner in min(fitting, key=len):
                 yield from self.problems(inner)
         else:
             yield self._wrong_type(path, self._schema(error), error.instance)
+
+    def _fits_several(self, error: Any) -> str:
+        """Why a value that fits is refused all the same; in parameters that exclude each other their names say it."""
+        branches = self._schema(error).get("oneOf", ())
+        fitting = [branch for branch, wrong in zip(branches, error.kind.value, strict=False) if not wrong]
+        if all(branch.get("required") and set(branch) <= {"required", "title", "description"} for branch in fitting):
+            return f"only one of {_listed(name for branch in fitting for name in branch['required'])} can be given"
+        return "it fits more than one of the possible types"
+
+
+def _is_missing(branch: Sequence[Any], path: Sequence[str | int]) -> bool:
+    """Whether all that is wrong with a branch of a union is that something is not given."""
+    return all(error.kind.name == "required" and list(error.instance_path) == list(path) for error in branch)
+
+
+def _missing_one_of(path: Sequence[str | int], ways: Sequence[Sequence[str]]) -> Problem:
+    """Nothing is given of what one of several ways needs."""
+    shown = " or ".join(_listed(names) for names in ways[:_SHOWN_VALUES])
+    inside = f" in {_shown(path)}" if path else ""
+    details = {"param_name": place([*path, ways[0][0]]), "one_of": [list(names) for names in ways]}
+    return Problem(_MISSING, place([*path, ways[0][0]]), f"Missing{inside}: one of these is needed: {shown}", details)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(quoted(name, "(a name with odd characters)") for name in names))
 
 
 def complaints_within(error: Any) -> Iterator[Any]:
@@ -263,12 +279,16 @@ def _can_be_said(text: str) -> bool:
     return len(text) <= _LONGEST_CHOICE and text.isprintable() and harmless(text)
 
 
+def _subject(path: Sequence[str | int]) -> str:
+    return f"Parameter {_shown(path)}" if path else "The parameters together"
+
+
 def broken_constraint(path: Sequence[str | int], keyword: str, value: object) -> Problem:
     """The problem of a value that is of the right type but breaks what a keyword of the schema demands."""
     name = place(path)
     if keyword in _BOUNDS:
         key, words = _BOUNDS[keyword]
-        message = f"Parameter {_shown(path)} must {words.format(value)}"
+        message = f"{_subject(path)} must {words.format(value)}"
         return Problem("VALIDATION_OUT_OF_RANGE", name, message, {"param_name": name, key: value})
     if keyword == "pattern":
         shown = f"the pattern '{value}'" if harmless(str(value)) else "its pattern, see details"
@@ -282,7 +302,7 @@ def broken_constraint(path: Sequence[str | int], keyword: str, value: object) ->
 
 def broken_rule(path: Sequence[str | int], rule: str) -> Problem:
     """The problem of a value that breaks a rule which no other code names."""
-    message = f"Parameter {_shown(path)} is not valid: {rule}"
+    message = f"{_subject(path)} {'is' if path else 'are'} not valid: {rule}"
     return Problem("VALIDATION_INVALID_VALUE", place(path), message, {"param_name": place(path)})
 
 

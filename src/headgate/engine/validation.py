@@ -9,12 +9,12 @@ from pydantic_core.core_schema import ErrorType
 
 from headgate.adapter.operations import Operation
 from headgate.adapter.parameters import Convert
+from headgate.engine.complaints import errors_of
 from headgate.engine.problems import (
     Problem,
     broken_constraint,
     broken_rule,
     complaints_within,
-    errors_of,
     place,
     problems_of,
     refusal,

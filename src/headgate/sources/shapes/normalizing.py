@@ -86,9 +86,9 @@ class _Work:
         """One subschema."""
         self._parts += 1
         if depth > _DEEPEST:
-            raise MalformedSchema(f"The schema is deeper than the {_DEEPEST} levels that are taken in.")
+            raise MalformedSchema(f"The schema has more than {_DEEPEST} levels, which is too deep.")
         if self._parts > _LARGEST:
-            raise MalformedSchema(f"The schema is larger than the {_LARGEST} parts that are taken in.")
+            raise MalformedSchema(f"The schema has more than {_LARGEST} parts, which is too large.")
         if isinstance(given, bool):
             return {} if given else {"not": {}}
         if not isinstance(given, Mapping):
@@ -230,4 +230,4 @@ class _Work:
                 self._text += 2 * len(here)
                 waiting += [*here, *here.values()] if isinstance(here, dict) else here
         if self._text > _MOST_TEXT:
-            raise MalformedSchema(f"The schema has more than the {_MOST_TEXT} characters that are taken in.")
+            raise MalformedSchema(f"The schema has more than {_MOST_TEXT} characters, which is too large.")
