@@ -362,7 +362,8 @@ async def test_a_source_may_be_named_by_a_variable(monkeypatch: pytest.MonkeyPat
         await again.close()
 
 
-def test_a_server_is_opened_as_its_configuration_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.anyio
+async def test_a_server_is_opened_as_its_configuration_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FILES_TOKEN", "abc")
     options = {"command": "some-server", "args": ["--x"], "env": {"TOKEN": "${FILES_TOKEN}"}}
     source: Any = opened_upstream(Upstream(kind="mcp", options=options))
@@ -510,7 +511,7 @@ def operations(draw: st.DrawFn) -> Operation:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(operations(), min_size=1, max_size=3, unique_by=lambda one: one.name))
 def test_any_adapter_comes_back_the_same(made_up: list[Operation]) -> None:
     adapter = Adapter("made up")

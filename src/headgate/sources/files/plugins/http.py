@@ -1,5 +1,6 @@
 """The transport http: requests leave through the one sender that guards where they go."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,8 @@ from headgate.sources.http.sender import Sender
 __all__ = ["HTTP", "Http", "HttpConnection"]
 
 _BASE_URL: Final = "base_url"
+_PLAIN: Final = re.compile(r"[!#$%&'()*+,./0-9:;=?@A-Z\[\]_a-z~-]+\Z")
+"""The characters of URLs; what uses others may be read in several ways."""
 
 
 class HttpConnection:
@@ -69,8 +72,10 @@ class Http:
 def _check_url(spot: Spot, url: str) -> None:
     example = "a URL such as 'https://api.example.com/v1'"
     try:
-        found, origin = parsed(url), origin_of(url)
+        found, origin = parsed(url), origin_of(url) if _PLAIN.match(url) else None
     except AqlError:
+        origin = None
+    if origin is None:
         fix = "Write scheme, host and path; no user name, no password, no spaces."
         spot.wrong(example, fix, found="something else")
         return
