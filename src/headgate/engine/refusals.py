@@ -68,7 +68,7 @@ def no_transactions(collections: Collections, sources: Sequence[str]) -> AqlErro
             f"the operations are of several sources, {named}, and a transaction stays inside one; send a batch to each"
         )
     elif collections.transactions and sources:
-        why = f"what '{sources[0]}' does cannot be undone; leave it out"
+        why = f"'{sources[0]}' cannot undo its work; leave it out"
     return AqlError("VALIDATION_INVALID_VALUE", f"Parameter 'transaction' is not valid: {why}")
 
 
