@@ -28,7 +28,7 @@ ABOVE = pytest.mark.parametrize("above", ["legacy", "modern"])
 BELOW = pytest.mark.parametrize("below", ["legacy", "auto"], ids=["for a legacy host", "for a modern host"])
 """The era of the host in front of it."""
 
-READ = "mcp_aql_read"
+TOOL = "mcp_aql"
 ANSWERS = {
     "a filled form": types.ElicitResult(action="accept", content={"colour": "green"}),
     "a refusal": types.ElicitResult(action="decline"),
@@ -39,7 +39,7 @@ ANSWERS = {
 @asynccontextmanager
 async def served(server: Opened, **settings: Any) -> AsyncIterator[McpServer]:
     """What a source offers, as a server of its own."""
-    made = mcp_server(server.adapter, **settings)
+    made = mcp_server(server.adapter, mode="single", **settings)
     await made.open()
     try:
         yield made
@@ -91,7 +91,7 @@ def wire(answer: types.ElicitResult) -> Any:
 async def test_a_form_is_shown_and_the_answer_comes_back(above: str, below: str, answer: types.ElicitResult) -> None:
     host = Host(answer)
     async with hosted(lines(ERA=above), below, host) as client:
-        data = data_of(await client.call_tool(READ, asking(message="Which colour?")))
+        data = data_of(await client.call_tool(TOOL, asking(message="Which colour?")))
     assert data["answers"] == [wire(answer)]
     [shown] = host.shown
     assert (shown.mode, shown.message) == ("form", "Which colour?")
@@ -103,7 +103,7 @@ async def test_a_form_is_shown_and_the_answer_comes_back(above: str, below: str,
 async def test_a_page_is_opened(above: str, below: str) -> None:
     host = Host(types.ElicitResult(action="accept"))
     async with hosted(lines(ERA=above), below, host) as client:
-        data = data_of(await client.call_tool(READ, asking(message="Log in", url="https://example.org/in")))
+        data = data_of(await client.call_tool(TOOL, asking(message="Log in", url="https://example.org/in")))
     assert data["answers"] == [{"action": "accept"}]
     [shown] = host.shown
     assert (shown.mode, shown.message, shown.url) == ("url", "Log in", "https://example.org/in")
@@ -114,7 +114,7 @@ async def test_a_page_is_opened(above: str, below: str) -> None:
 async def test_several_questions_are_put_one_after_the_other(above: str, below: str) -> None:
     host = Host(ANSWERS["a filled form"])
     async with hosted(lines(ERA=above), below, host) as client:
-        data = data_of(await client.call_tool(READ, asking(times=3)))
+        data = data_of(await client.call_tool(TOOL, asking(times=3)))
     assert data["answers"] == [wire(ANSWERS["a filled form"])] * 3
     assert len(host.shown) == 3
 
@@ -123,7 +123,7 @@ async def test_several_questions_are_put_one_after_the_other(above: str, below: 
 @BELOW
 async def test_a_host_that_cannot_be_asked_answers_with_nothing(above: str, below: str) -> None:
     async with opened(lines(ERA=above)) as server, served(server) as gate, Client(gate, mode=below) as client:
-        assert data_of(await client.call_tool(READ, asking()))["answers"] == [{"action": "cancel"}]
+        assert data_of(await client.call_tool(TOOL, asking()))["answers"] == [{"action": "cancel"}]
 
 
 @ABOVE
@@ -131,7 +131,7 @@ async def test_a_host_whose_user_cannot_be_asked_after_all_answers_with_nothing(
     host = Host(types.ErrorData(code=-32600, message="no"))
     async with hosted(lines(ERA=above), "legacy", host) as client:
         for params in ({}, {"url": "https://example.org"}):
-            assert data_of(await client.call_tool(READ, asking(**params)))["answers"] == [{"action": "cancel"}]
+            assert data_of(await client.call_tool(TOOL, asking(**params)))["answers"] == [{"action": "cancel"}]
 
 
 ABILITIES = {
@@ -151,7 +151,7 @@ async def test_nothing_is_asked_that_a_host_cannot_show(
     )
     async with hosted(lines(), below, Host(types.ElicitResult(action="accept"))) as client:
         done = [
-            data_of(await client.call_tool(READ, asking(**params)))["answers"][0]["action"]
+            data_of(await client.call_tool(TOOL, asking(**params)))["answers"][0]["action"]
             for params in ({}, {"url": "https://example.org/in"})
         ]
     assert done == actions
@@ -289,7 +289,7 @@ async def modern(gate: McpServer, name: str = "host") -> AsyncIterator[ClientSes
 
 
 async def begun(session: ClientSession, **params: object) -> types.InputRequiredResult:
-    result = await session.call_tool(READ, asking(**params), allow_input_required=True)
+    result = await session.call_tool(TOOL, asking(**params), allow_input_required=True)
     assert isinstance(result, types.InputRequiredResult)
     return result
 
@@ -299,7 +299,7 @@ async def went_on(
 ) -> Any:
     answer = types.ElicitResult(action="accept" if content else "decline", content=dict(content) if content else None)
     return await session.call_tool(
-        READ, asking(), input_responses={key: answer}, request_state=state, allow_input_required=True
+        TOOL, asking(), input_responses={key: answer}, request_state=state, allow_input_required=True
     )
 
 
@@ -384,7 +384,7 @@ async def test_a_host_that_leaves_amid_the_work_ends_it(tmp_path: Path) -> None:
         assert state is not None
         async with asyncio.timeout(10):
             again = await went_on(host, state, {"colour": "a"})
-        hanging = asyncio.create_task(host.call_tool("mcp_aql_execute", asking("hang"), allow_input_required=True))
+        hanging = asyncio.create_task(host.call_tool(TOOL, asking("hang"), allow_input_required=True))
         await until(lambda: '"hang"' in log.read_text())
         hanging.cancel()
         await asyncio.gather(hanging, return_exceptions=True)
@@ -400,7 +400,7 @@ async def test_progress_arrives_after_the_question_too(below: str) -> None:
         told.append(progress)
 
     async with hosted(lines(), below, Host(ANSWERS["a filled form"])) as client:
-        result = await client.call_tool("mcp_aql_execute", asking("step", steps=2), progress_callback=note)
+        result = await client.call_tool(TOOL, asking("step", steps=2), progress_callback=note)
     assert data_of(result) == "done"
     assert told == [1, 2]
 
@@ -417,7 +417,7 @@ async def test_a_confirmed_operation_may_ask_as_well(below: str) -> None:
     danger = Danger(DangerLevel.DESTRUCTIVE, ("it repaints everything",))
     curation = Curation(operations={"ask": Choice(danger=danger)})
     async with hosted(lines(), below, host, curation=curation) as client:
-        data = data_of(await client.call_tool(READ, asking(message="Which colour?")))
+        data = data_of(await client.call_tool(TOOL, asking(message="Which colour?")))
     assert data["answers"][0]["content"] == {"colour": "red"}
     assert len(shown) == 2
     assert shown[0].startswith("Run ask(")
