@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
@@ -16,6 +16,7 @@ from tests.upstreams.servers import FOLDER
 __all__ = ["install", "missing_program"]
 
 _SECONDS = 600
+_TRIED = ("js", "sdk1", "sdk2")
 
 
 def missing_program() -> str | None:
@@ -24,24 +25,23 @@ def missing_program() -> str | None:
     return missing and f"{missing} is not installed"
 
 
-def install() -> None:
-    """Install what is not installed yet, all sets at once; other processes wait for the first."""
+def install(*origins: str) -> None:
+    """Install what is not installed yet of these sets, or of all that are tried; other processes wait for the first."""
     with (Path(tempfile.gettempdir()) / "headgate-upstreams.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        wanted = [do for mark, do in _sets().items() if not mark.exists()]
+        wanted = [do for mark, do in _sets(origins or _TRIED).items() if not mark.exists()]
         with ThreadPoolExecutor() as pool:
             for done in [pool.submit(do) for do in wanted]:
                 done.result()
 
 
-def _sets() -> Mapping[Path, Callable[[], None]]:
+def _sets(origins: Sequence[str]) -> Mapping[Path, Callable[[], None]]:
     """How each set is installed, by the file that says that it is: of another name for other pins."""
     steps: dict[Path, Callable[[], None]] = {}
-    for origin, folder, pins, step in (
-        ("js", "node_modules", "package-lock.json", _with_npm),
-        ("sdk1", ".venv", "requirements.txt", _with_pip),
-        ("sdk2", ".venv", "requirements.txt", _with_pip),
-    ):
+    for origin in origins:
+        is_python = origin.startswith("sdk")
+        folder, pins = (".venv", "requirements.txt") if is_python else ("node_modules", "package-lock.json")
+        step = _with_pip if is_python else _with_npm
         digest = _digest(FOLDER / origin / pins)
         mark = FOLDER / origin / folder / f".installed-{digest}"
         steps[mark] = partial(_install, step, FOLDER / origin, mark)
