@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from headgate.sources.files.reading import adapter_file_from
 from tests.cli.commands import Shell
 from tests.cli.desks import CALLED, TOOLS, desk
 from tests.server.processes import LIBRARY
@@ -58,3 +61,52 @@ def test_a_place_where_nothing_can_be_written_is_told(shell: Shell, tmp_path: Pa
     done = shell("export", "--bundle", desk(tmp_path), "-o", str(tmp_path / "none" / "bundle.json"))
     assert done.code == 2
     assert "cannot be written: No such file or directory" in done.err
+
+
+def test_an_adapter_file_is_written_of_any_source_and_can_be_called(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "library-adapter.md"
+    done = shell("export", "--adapter", LIBRARY, "-o", str(file))
+    assert (done.code, done.out) == (0, "")
+    called = shell("call", "list_books", "-s", str(file), "--trust", "validated", env={"HEADGATE_STATE": "memory:"})
+    direct = shell("call", "list_books", "-s", LIBRARY, env={"HEADGATE_STATE": "memory:"})
+    assert called.code == 0
+    assert called.out == direct.out
+
+
+def test_without_a_file_it_is_printed(shell: Shell) -> None:
+    done = shell("export", "--adapter", LIBRARY)
+    file = adapter_file_from(done.out, "library-adapter.md")
+    assert "list_books" in [entry.name for entry in file.entries]
+
+
+def test_an_mcp_server_becomes_a_file_and_is_started_only_for_whoever_vouches(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "desk-adapter.md"
+    assert shell("export", "--adapter", desk(tmp_path), "-o", str(file)).code == 0
+    assert "maps_to: TOOL list_notes" in file.read_text()
+    assert "maps_to: TOOL delete note!" in file.read_text()
+    refused = shell("call", "list_notes", "-s", str(file))
+    assert refused.code != 0
+    assert "vouches" in refused.err
+    assert not (tmp_path / CALLED).exists()
+    done = shell("call", "list_notes", "-s", str(file), "--trust", "validated")
+    assert "'list_notes' not found" in done.err  # which only the server can say: it knows no calls
+    assert (tmp_path / CALLED).exists()
+
+
+def test_several_sources_make_several_files_in_a_folder(shell: Shell, tmp_path: Path) -> None:
+    done = shell("export", "--adapter", LIBRARY, desk(tmp_path, "list_notes"), "-o", str(tmp_path))
+    assert done.code == 0
+    assert len(list(tmp_path.glob("*-adapter.md"))) == 2
+
+
+def test_several_files_need_a_folder(shell: Shell, tmp_path: Path) -> None:
+    done = shell("export", "--adapter", LIBRARY, desk(tmp_path, "list_notes"))
+    assert done.code == 2
+    assert "name a folder" in done.err
+
+
+@pytest.mark.parametrize("flags", [(), ("--bundle", "--adapter")])
+def test_one_form_must_be_chosen(shell: Shell, flags: tuple[str, ...]) -> None:
+    done = shell("export", *flags, LIBRARY)
+    assert done.code == 2
+    assert "--bundle or --adapter" in done.err
