@@ -82,11 +82,11 @@ async def _never(*_: Any) -> object:
     raise AssertionError("nothing is called to classify")
 
 
-def rows_of(server: str, tools: Tools) -> list[Row]:
-    """The tools of a server, classified."""
-    labels: Mapping[str, Label] = LABELS[server]
+def rows_of(server: str, tools: Tools, labels: Mapping[str, Label] | None = None) -> list[Row]:
+    """The tools of a server, classified, beside their labels."""
+    known = LABELS[server] if labels is None else labels
     origins = [operation.origin for operation in adapter_of(server, tools).operations.values()]
-    return [Row(server, origin, labels[origin.own_name]) for origin in origins if origin is not None]
+    return [Row(server, origin, known[origin.own_name]) for origin in origins if origin is not None]
 
 
 def score_of(rows: Sequence[Row]) -> Score:

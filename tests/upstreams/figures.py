@@ -13,7 +13,21 @@ from tests.upstreams.classified import Row, adapter_of, rows_of, score_of
 from tests.upstreams.listings import Tools
 from tests.upstreams.servers import SERVERS
 
-__all__ = ["Cost", "all_rows", "cost_of", "cost_table", "precision_table", "tool_table"]
+__all__ = [
+    "PRECISION_HEAD",
+    "Cost",
+    "all_rows",
+    "cost_of",
+    "cost_table",
+    "precision_table",
+    "score_line",
+    "tool_table",
+]
+
+PRECISION_HEAD = (
+    "| server | tools | category | best category | danger | danger played down | changing, but READ | for review |",
+    "|---" * 8 + "|",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +78,15 @@ def all_rows(listed: Mapping[str, Tools]) -> list[Row]:
 def precision_table(rows: Sequence[Row]) -> list[str]:
     """How often each server's tools are told right."""
     by_server = {name: [row for row in rows if row.server == name] for name in SERVERS}
-    lines = [_score_line(SERVERS[name].package, found) for name, found in by_server.items()]
+    lines = [score_line(SERVERS[name].package, found) for name, found in by_server.items()]
     head = (
         "| server | tools | category | best category | danger | danger played down | changing, but READ | for review |"
     )
-    return [head, "|---" * 8 + "|", *lines, _score_line("**all**", rows)]
+    return [head, "|---" * 8 + "|", *lines, score_line("**all**", rows)]
 
 
-def _score_line(name: str, rows: Sequence[Row]) -> str:
+def score_line(name: str, rows: Sequence[Row]) -> str:
+    """One line of the table of precision."""
     score = score_of(rows)
     shares = [f"{figure / score.tools:.1%}" for figure in (score.category, score.best_category, score.danger)]
     return (

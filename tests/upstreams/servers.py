@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.upstreams.homes import GIT_IDENTITY
 
-__all__ = ["FOLDER", "SERVERS", "Place", "Server", "filled", "versions"]
+__all__ = ["FOLDER", "SERVERS", "Place", "Server", "filled", "server_of", "versions"]
 
 FOLDER = Path(__file__).parent
 
@@ -42,6 +42,8 @@ class Server:
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
     account: bool
+    folder: Path = FOLDER
+    """Where it is installed."""
 
     @property
     def version(self) -> str:
@@ -62,7 +64,7 @@ class Server:
     def path(self) -> Path:
         """The program, once installed."""
         folder = "node_modules/.bin" if self.origin == "js" else ".venv/bin"
-        return FOLDER / self.origin / folder / self.program
+        return self.folder / self.origin / folder / self.program
 
     def command(self, place: Place) -> list[str]:
         """The words that start it, in an environment of its own that is the same whoever starts it."""
@@ -104,7 +106,8 @@ def versions(origin: str) -> Mapping[str, str]:
     return {name.lower(): version for name, version in re.findall(r"(?m)^([\w.-]+)==(\S+)$", text)}
 
 
-def _server(name: str, row: Mapping[str, Any]) -> Server:
+def server_of(name: str, row: Mapping[str, Any], folder: Path = FOLDER) -> Server:
+    """A server as a row of the list tells it."""
     return Server(
         name=name,
         origin=row["from"],
@@ -113,9 +116,10 @@ def _server(name: str, row: Mapping[str, Any]) -> Server:
         arguments=tuple(row.get("arguments", ())),
         environment=row.get("environment", {}),
         account=row.get("account", False),
+        folder=folder,
     )
 
 
 SERVERS: Mapping[str, Server] = {
-    name: _server(name, row) for name, row in tomllib.loads((FOLDER / "servers.toml").read_text()).items()
+    name: server_of(name, row) for name, row in tomllib.loads((FOLDER / "servers.toml").read_text()).items()
 }
