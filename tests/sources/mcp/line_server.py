@@ -44,7 +44,8 @@ OWN_TOOLS = [
     tool("pid", "Gives the number of the process."),
     tool("end", "Ends the process amid the call.", reads=False),
     tool("environment", "Gives a variable.", name=TEXT),
-    tool("ask", "Asks the user for a colour.", message=TEXT, url=TEXT, times={"type": "integer"}),
+    tool("ask", "Asks the user.", message=TEXT, url=TEXT, times={"type": "integer"}, steps={"type": "integer"}),
+    tool("demand_page", "Wants a page to be opened first.", pages={"type": "array"}),
     tool("ask_later", "Asks the user after it has answered."),
     tool("step", "Tells how far it is, in steps.", steps={"type": "integer"}),
     tool("list_more", "Lists more tools.", names={"type": "array", "items": TEXT}, times={"type": "integer"}),
@@ -161,7 +162,11 @@ class LineServer:
     def do_environment(self, request: Message, name: str) -> None:
         self.text(request, os.environ.get(name, "nothing"))
 
-    def do_ask(self, request: Message, message: str = "Which?", url: str = "", times: int = 1) -> None:
+    def do_demand_page(self, request: Message, pages: list[Any]) -> None:
+        error = {"code": -32042, "message": "Log in first", "data": {"elicitations": pages}}
+        self.send({"id": request["id"], "error": error})
+
+    def do_ask(self, request: Message, message: str = "Which?", url: str = "", times: int = 1, steps: int = 0) -> None:
         if self.is_modern:
             self.ask_modern(request, message, url, times)
             return
@@ -178,8 +183,7 @@ class LineServer:
         answers = request["params"].get("inputResponses")
         if answers is not None:
             state = request["params"]["requestState"]
-            given = [answers[name] for name in sorted(answers)]
-            self.text(request, {"state": state, "answers": given})
+            self.finish(request, state, [answers[name] for name in sorted(answers)])
             return
         form = {"mode": "form", "message": message, "requestedSchema": FORM}
         page = {"mode": "url", "message": message, "url": url}
@@ -194,7 +198,11 @@ class LineServer:
         place = answers.index(None)
         answers[place] = message.get("result") or {"error": message["error"]["code"]}
         if None not in answers:
-            self.text(request, {"state": "", "answers": answers})
+            self.finish(request, "", answers)
+
+    def finish(self, request: Message, state: str, answers: list[Any]) -> None:
+        self.tell_steps(request, request["params"]["arguments"].get("steps", 0))
+        self.text(request, {"state": state, "answers": answers})
 
     def do_ask_later(self, request: Message) -> None:
         self.text(request, "soon")
@@ -202,12 +210,15 @@ class LineServer:
         self.send({"id": "late", "method": "elicitation/create", "params": params})
 
     def do_step(self, request: Message, steps: int) -> None:
+        self.tell_steps(request, steps)
+        self.text(request, "done")
+
+    def tell_steps(self, request: Message, steps: int) -> None:
         token = request["params"]["_meta"]["progressToken"]
         for step in range(1, steps + 1):
             told = {"progressToken": token, "progress": step, "total": steps, "message": f"step {step}"}
             self.send({"method": "notifications/progress", "params": told})
             time.sleep(0.2)
-        self.text(request, "done")
 
     def do_list_more(self, request: Message, names: list[str], times: int = 1) -> None:
         self.tools = [*self.tools, *(tool(name, "One that came later.") for name in names)] if names else []

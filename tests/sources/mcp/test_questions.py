@@ -392,17 +392,46 @@ async def test_a_host_that_leaves_amid_the_work_ends_it(tmp_path: Path) -> None:
         assert data_of(await went_on(host, again.request_state, {"colour": "b"}))["answers"][1]["action"] == "accept"
 
 
+@ABOVE
 @BELOW
-async def test_progress_arrives_after_the_question_too(below: str) -> None:
+async def test_progress_arrives_after_the_question_too(above: str, below: str) -> None:
     told: list[float] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         told.append(progress)
 
-    async with hosted(lines(), below, Host(ANSWERS["a filled form"])) as client:
-        result = await client.call_tool(TOOL, asking("step", steps=2), progress_callback=note)
-    assert data_of(result) == "done"
+    async with hosted(lines(ERA=above), below, Host(ANSWERS["a filled form"])) as client:
+        result = await client.call_tool(TOOL, asking(steps=2), progress_callback=note)
+    assert data_of(result)["answers"][0]["action"] == "accept"
     assert told == [1, 2]
+
+
+PAGE = {"mode": "url", "elicitationId": "e1", "url": "https://example.org/in", "message": "Log in, please"}
+
+
+@ABOVE
+@BELOW
+async def test_a_page_that_must_be_opened_first_is_shown_and_said(above: str, below: str) -> None:
+    host = Host(types.ElicitResult(action="accept"))
+    async with hosted(lines(ERA=above), below, host) as client:
+        error = error_of(await client.call_tool(TOOL, asking("demand_page", pages=[PAGE, {"url": 5}, "odd"])))
+    assert error["code"] == "PERMISSION_DENIED"
+    assert "call again after" in error["message"]
+    assert error["details"]["pages"] == [{"url": "https://example.org/in", "message": "Log in, please"}]
+    [shown] = host.shown
+    assert (shown.mode, shown.url) == ("url", "https://example.org/in")
+
+
+@pytest.mark.parametrize("data", [None, [], {"elicitations": 5}], ids=["nothing", "a list", "a number"])
+async def test_pages_that_are_none_are_not_shown(data: object) -> None:
+    line = {"jsonrpc": "2.0", "id": 77, "error": {"code": -32042, "message": "no", "data": data}}
+    shown: list[str] = []
+    async with opened(lines()) as server:
+        text = json.dumps(line).replace("77", "%ID%")
+        envelope = await server.call("show_line", {"line": text}, ask=noting("ann", shown))
+    assert envelope["error"]["code"] == "PERMISSION_DENIED"
+    assert "pages" not in envelope["error"]["details"]
+    assert shown == []
 
 
 @BELOW

@@ -1,7 +1,7 @@
 """What goes wrong between headgate and an MCP server, as errors with codes."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -10,13 +10,20 @@ from headgate.protocol.error_codes import code_for_http_status
 from headgate.protocol.errors import AqlError, harmless
 from headgate.sources.words import clean
 
-__all__ = ["broken", "misbehaved", "refused", "rejected", "said_by", "timed_out", "unavailable"]
+__all__ = ["broken", "misbehaved", "pages_of", "refused", "rejected", "said_by", "timed_out", "unavailable"]
 
 _LONGEST: Final = 500
 _CODES: Final[Mapping[int, tuple[str, str]]] = {
     types.INVALID_PARAMS: ("VALIDATION_INVALID_VALUE", "Parameters refused by '{source}'"),
     types.METHOD_NOT_FOUND: ("NOT_FOUND_RESOURCE", "Tool '{tool}' not found in '{source}'"),
+    types.URL_ELICITATION_REQUIRED: (
+        "PERMISSION_DENIED",
+        "Permission denied: '{source} wants its user to open a page first; call again after that'",
+    ),
 }
+_REPEATED: Final = ("VALIDATION_INVALID_VALUE", "NOT_FOUND_RESOURCE")
+"""Codes whose message has the server's own words."""
+_MOST_PAGES: Final = 5
 
 _STATUSES: Final[Mapping[int, str]] = {
     401: "it does not accept the credentials that it is given, or there are none",
@@ -49,9 +56,26 @@ def refused(error: MCPError, source: str, tool: str) -> AqlError:
     """An error that the server itself has answered with."""
     code, message = _CODES.get(error.error.code, ("INTERNAL_ERROR", "Internal error: '{source} refuses the request'"))
     words = clean(error.error.message, _LONGEST)
-    said = f": {words}" if words and harmless(words) and code != "INTERNAL_ERROR" else ""
-    details = {"source": source, "tool": tool, "upstream_code": error.error.code, "upstream_error": words}
+    said = f": {words}" if words and harmless(words) and code in _REPEATED else ""
+    details: dict[str, object] = {
+        "source": source,
+        "tool": tool,
+        "upstream_code": error.error.code,
+        "upstream_error": words,
+    }
+    if pages := pages_of(error):
+        details["pages"] = [{"url": page["url"], "message": clean(page.get("message"), _LONGEST)} for page in pages]
     return AqlError(code, f"{message.format(source=source, tool=tool)}{said}", details)
+
+
+def pages_of(error: MCPError) -> list[Mapping[str, Any]]:
+    """The pages that a server wants its user to open before it does what it was asked for."""
+    data = error.error.data
+    if error.error.code != types.URL_ELICITATION_REQUIRED or not isinstance(data, Mapping):
+        return []
+    wanted = data.get("elicitations")
+    pages = wanted if isinstance(wanted, list) else []
+    return [page for page in pages if isinstance(page, Mapping) and isinstance(page.get("url"), str)][:_MOST_PAGES]
 
 
 def broken(source: str, tool: str, why: str) -> AqlError:

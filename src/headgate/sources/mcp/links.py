@@ -19,6 +19,7 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.http.bounds import Bounds
 from headgate.sources.mcp.captures import Capture, json_of
 from headgate.sources.mcp.configuration import McpSpec
+from headgate.sources.mcp.failures import pages_of
 from headgate.sources.mcp.pending import Calls, Pending
 from headgate.sources.mcp.processes import LastWords
 from headgate.sources.mcp.transports import Signals, opened_streams
@@ -160,8 +161,9 @@ class Link:
                 try:
                     return await self._finished(tool, dict(arguments), pending)
                 except MCPError as error:
-                    refusal = _refusal_of(pending)
-                    raise refusal or error from None
+                    for page in pages_of(error):
+                        await pending.ask(page)  # whatever comes of it, the call must be made anew
+                    raise _refusal_of(pending) or error from None
         return None
 
     async def _finished(self, tool: str, arguments: dict[str, object], pending: Pending) -> dict[str, Any]:
