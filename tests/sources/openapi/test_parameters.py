@@ -329,3 +329,87 @@ def test_named_examples_count_too() -> None:
 def test_a_body_that_a_method_does_not_have_is_left_out() -> None:
     operation = operation_of(get(requestBody=body({"type": "string"})))
     assert names(operation) == ["fields"]
+
+
+def test_a_named_schema_may_be_whole_in_a_parameter_and_far_away_in_the_body() -> None:
+    to = "#/components/schemas"
+    schemas: Node = {
+        f"S{n}": {
+            "type": "object",
+            "properties": {
+                **{f"field{i}": {"type": "string"} for i in range(700)},
+                "next": {"$ref": f"{to}/S{n + 1}"},
+                "colors": {"type": "array", "items": {"$ref": f"{to}/C"}},
+            },
+        }
+        for n in range(3)
+    }
+    schemas |= {"S3": {"type": "string"}, "C": {"type": "string", "enum": ["red", "green"]}}
+    schemas["S0"]["properties"].pop("colors")
+    color = {"name": "color", "in": "query", "schema": {"$ref": f"{to}/C"}}
+    node = get(color, requestBody=body({"$ref": f"{to}/S0"}))
+    operation = operation_of(node, method="post", components={"schemas": schemas})
+    assert not operation.validator.is_valid({"color": "blue"})
+    assert operation.validator.is_valid({"color": "red", "next": {"colors": ["blue"]}})
+
+
+def test_a_body_too_large_to_be_checked_is_one_parameter_of_any_form() -> None:
+    schema = {"type": "object", "properties": {f"p{n}": {"anyOf": [{}] * 10} for n in range(9_000)}}
+    operation = operation_of(get(requestBody=body(schema)), method="post")
+    assert operation.validator.is_valid({"body": {"p1": 1}})
+    assert json.loads(prepared(operation, body={"p1": 1}).content or b"") == {"p1": 1}
+
+
+def test_an_update_of_a_body_that_is_no_object_has_it_inside_its_input() -> None:
+    operation = operation_of(get(given("path"), requestBody=body({"type": "array", "items": {}})), "/a/{id}", "put")
+    assert prepared(operation, id="x", input={"body": [1]}).content == b"[1]"
+    assert not operation.validator.is_valid({"id": "x", "input": {}})
+
+
+def test_forms_refuse_half_characters_in_every_field() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    for media in ("multipart/form-data", "application/x-www-form-urlencoded"):
+        operation = operation_of(get(requestBody=body(schema, media=media)), method="post")
+        function: Any = operation.function
+        with pytest.raises(AqlError, match="no UTF-8 can carry"):
+            function.prepared({"a": "\ud800"})
+
+
+def test_a_null_field_of_a_form_is_left_out() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "nullable": True}}}
+    operation = operation_of(get(requestBody=body(schema, media="application/x-www-form-urlencoded")), method="post")
+    assert prepared(operation, a=None).content == b""
+
+
+def test_a_required_name_of_the_path_that_is_not_given_is_said() -> None:
+    function: Any = operation_of(get(), "/things/{id}").function
+    with pytest.raises(AqlError, match="Missing parameter 'id'"):
+        function.prepared({})
+
+
+def test_an_example_of_a_body_that_is_one_value_is_shown_whole() -> None:
+    node = get(requestBody=body({"type": "array", "items": {"type": "string"}}, example=["a"]))
+    assert operation_of(node, method="post").examples[0].params == {"body": ["a"]}
+
+
+def test_an_example_is_not_shown_where_a_needed_parameter_has_none() -> None:
+    node = get(given("path"), requestBody=body({"type": "string"}, example="x"))
+    assert operation_of(node, "/things/{id}", "post").examples == ()
+
+
+def test_schemas_may_be_true_or_false_and_names_may_meet() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": True,
+            "b": False,
+            "c": {"$ref": "#/components/schemas/X"},
+            "d": {"$ref": "#/components/parameters/X"},
+        },
+    }
+    components = {"schemas": {"X": {"type": "string"}}, "parameters": {"X": {"type": "integer"}}}
+    operation = operation_of(get(requestBody=body(schema)), method="post", components=components)
+    assert operation.validator.is_valid({"a": 1, "c": "x", "d": 1})
+    assert not operation.validator.is_valid({"b": 1})
+    assert not operation.validator.is_valid({"c": 1})
+    assert not operation.validator.is_valid({"d": "x"})

@@ -69,7 +69,7 @@ def test_an_operation_and_a_path_may_have_servers_of_their_own() -> None:
 
 def test_a_document_without_a_server_is_refused_as_a_whole() -> None:
     tree = document({"/a": {"get": get()}, "/b": {"get": get()}}, servers=[])
-    with pytest.raises(AdapterError, match="--base-url"):
+    with pytest.raises(AdapterError, match="base_url"):
         adapter_of(tree)
 
 

@@ -11,6 +11,7 @@ import pytest
 from headgate.adapter.adapter import Adapter
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.curation import Curation
+from headgate.sources.openapi.documents import document_of
 from headgate.sources.openapi.options import OpenApiOptions
 from headgate.sources.openapi.source import OpenApiSource, openapi_adapter
 from tests.sources.http.upstream import Upstream, always, by_path, reply, running
@@ -152,6 +153,12 @@ async def test_a_file_that_cannot_be_read_is_said(
         (tmp_path / name).mkdir()
     with pytest.raises(AdapterError, match=words):
         await OpenApiSource("shop", str(tmp_path / name)).open()
+
+
+def test_an_adapter_without_a_file_is_called_like_its_title() -> None:
+    tree = document({"/a": {"get": get()}})
+    assert openapi_adapter(document_of(json.dumps(tree), "x")).name == "shop"
+    assert openapi_adapter(document_of(json.dumps({**tree, "info": None}), "x")).name == "openapi"
 
 
 def test_an_adapter_is_called_like_its_file(tmp_path: Path) -> None:

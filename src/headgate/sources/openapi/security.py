@@ -1,6 +1,6 @@
 """Security schemes: which credentials a request needs, and which variables of the environment they come from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -146,13 +146,6 @@ class Schemes:
     def carries(self, name: str, where: str) -> bool:
         """Whether a parameter only carries a key, which is nothing for a model to give."""
         return any(_is_key(scheme, name, where) for scheme in self.declared.values() if isinstance(scheme, Mapping))
-
-    def variables(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Each scheme that can be used, with its variables."""
-        for name in self.declared:
-            made = self.credential(name)
-            if not isinstance(made, str):
-                yield name, variables_of(made)
 
 
 def _is_key(scheme: Mapping[str, Any], name: str, where: str) -> bool:

@@ -11,10 +11,14 @@ from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.sources.http.reach import home_of
 from headgate.sources.openapi.options import OpenApiOptions
 
-__all__ = ["base_url_of"]
+__all__ = ["NoServer", "base_url_of"]
 
 _VARIABLE: Final = re.compile(r"\{([^{}]+)\}")
-_OVERRIDE: Final = "give it with '--base-url', such as 'https://api.example.com/v1'"
+_OVERRIDE: Final = "say with 'base_url' in headgate.toml where it is, such as 'https://api.example.com/v1'"
+
+
+class NoServer(AdapterError):
+    """A document that does not say where its server is, or says it of one that cannot be used."""
 
 
 def base_url_of(servers: object, options: OpenApiOptions, document_url: str | None) -> str:
@@ -36,7 +40,7 @@ def _located(server: Mapping[str, Any], options: OpenApiOptions, document_url: s
     if document_url:
         url = urljoin(document_url, url)
     if urlsplit(url).scheme not in ("http", "https"):
-        raise AdapterError(f"The document does not say where its server is: {_OVERRIDE}.")
+        raise NoServer(f"The document does not say where its server is: {_OVERRIDE}.")
     return url
 
 
@@ -44,9 +48,9 @@ def _checked(url: str) -> str:
     try:
         home_of(url)
     except AdapterError as error:
-        raise AdapterError(f"{error}; {_OVERRIDE}.") from None
+        raise NoServer(f"{error}; {_OVERRIDE}.") from None
     if "?" in url or "#" in url:
-        raise AdapterError(f"The base URL of the source must end before any '?' or '#'; {_OVERRIDE}.")
+        raise NoServer(f"The base URL of the source must end before any '?' or '#'; {_OVERRIDE}.")
     return url.rstrip("/")
 
 
@@ -62,9 +66,9 @@ def _value(name: str, declared: object, options: OpenApiOptions) -> str:
     value = given if given is not None else variable.get("default")
     shown = quoted(name, "of an odd name")
     if value is None:
-        raise AdapterError(f"The variable {shown} of the server's URL has no value: give one, or {_OVERRIDE}.")
+        raise NoServer(f"The variable {shown} of the server's URL has no value: give one, or {_OVERRIDE}.")
     known = [str(one) for one in variable.get("enum") or ()]
     if given is not None and known and given not in known:
         hint = did_you_mean(nearest(given, known, 1))
-        raise AdapterError(f"The variable {shown} of the server's URL must be one of {', '.join(known)}{hint}")
+        raise NoServer(f"The variable {shown} of the server's URL must be one of {', '.join(known)}{hint}")
     return str(value)

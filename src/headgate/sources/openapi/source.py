@@ -28,6 +28,7 @@ from headgate.sources.openapi.options import OpenApiOptions
 from headgate.sources.openapi.recognizing import SUFFIXES
 from headgate.sources.openapi.references import References
 from headgate.sources.openapi.schemas import Schemas
+from headgate.sources.openapi.servers import NoServer
 from headgate.sources.openapi.words import DESCRIPTION, plain
 
 __all__ = ["OpenApiSource", "openapi_adapter"]
@@ -119,7 +120,7 @@ class _Import:
             operation = builder.operation(name, place, choice)
             adapter.add(curated(operation, choice) if choice else operation)
         except AdapterError as error:
-            if not adapter.operations and "--base-url" in str(error):
+            if isinstance(error, NoServer) and not adapter.operations:
                 raise
             self.notes.append(f"'{plain(place.spot.maps_to, 120)}' is left out: {error}")
 
