@@ -25,7 +25,8 @@ from headgate.sources.words import clean
 __all__ = ["LastWords", "process_streams"]
 
 _LOG: Final = logging.getLogger("headgate.upstream")
-_LONGEST_LINE: Final = 64_000_000
+_LONGEST_LINE: Final = 16_000_000
+"""A message may need twenty times as much memory when it is read."""
 _MOST_NOISE: Final = 10_000
 """How many lines that are no messages a server may write: some log to the wrong stream."""
 _GRACE_SECONDS: Final = 2.0

@@ -5,6 +5,8 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
+import anyio.to_thread
+
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import Context
 from headgate.adapter.operations import Operation
@@ -73,7 +75,7 @@ class McpSource:
         if known is None:
             self._keep(self.capture)
         self._is_open = True
-        return self._adapter(self.capture)
+        return await self._made(self.capture)
 
     async def changes(self) -> AsyncIterator[Adapter]:
         """What the server offers after each change of its tools."""
@@ -90,12 +92,12 @@ class McpSource:
         self._is_news.set()
         await self._upstream.close()
 
-    def _captured(self, capture: Capture) -> None:
+    async def _captured(self, capture: Capture) -> None:
         """Take in what the server lists, if that is not what is known."""
         if not self._is_open or (self.capture is not None and capture.tools == self.capture.tools):
             return
         try:
-            adapter = self._adapter(capture)
+            adapter = await self._made(capture)
         except AdapterError as error:
             _LOG.warning("the changed tools of MCP server '%s' cannot be used: %s", self.name, error)
             return
@@ -108,6 +110,10 @@ class McpSource:
     def _keep(self, capture: Capture) -> None:
         if self._captures is not None:
             self._captures.keep(self.spec, capture)
+
+    async def _made(self, capture: Capture) -> Adapter:
+        """The adapter of all tools, made beside everything else: there may be thousands of them."""
+        return await anyio.to_thread.run_sync(self._adapter, capture, abandon_on_cancel=True)
 
     def _adapter(self, capture: Capture) -> Adapter:
         said = clean(capture.instructions, 2000) or clean(capture.server.get("description"), 2000)

@@ -41,10 +41,10 @@ def operation_of(tool: Mapping[str, Any], name: str, source: str, call: CallTool
     own = str(tool["name"])
     if len(json_of(tool)) > _LARGEST:
         raise AdapterError(f"the tool is described in more than {_LARGEST // 1_000_000} MB")
-    told = _classified(tool, choice)
-    schema = tool.get("inputSchema")
+    schema = normalized(tool.get("inputSchema"))
+    told = _classified(tool, schema.schema, choice)
     category = Category(told.category.value)
-    beside = partial(_points, _required(schema))
+    beside = partial(_points, _required(tool.get("inputSchema")))
     if category is Category.UPDATE and not has_changes(schema, beside):
         told, category = _as_action(told), Category.EXECUTE  # nothing to put into 'input'
     shape = shaped(schema, update=beside if category is Category.UPDATE else None)
@@ -86,7 +86,7 @@ def _handler(own: str, shape: Shaped, call: CallTool) -> Callable[..., Awaitable
     return handler
 
 
-def _classified(tool: Mapping[str, Any], choice: Choice | None) -> Classified:
+def _classified(tool: Mapping[str, Any], schema: Schema, choice: Choice | None) -> Classified:
     """What its server, its words and its schema tell; an operator's own choice goes before all of it."""
     said = tool.get("annotations")
     hints = said if isinstance(said, Mapping) else {}
@@ -95,7 +95,7 @@ def _classified(tool: Mapping[str, Any], choice: Choice | None) -> Classified:
             name=str(tool["name"]),
             title=clean(tool.get("title") or hints.get("title"), 200),
             description=clean(tool.get("description"), _LONGEST_DESCRIPTION),
-            schema=normalized(tool.get("inputSchema")).schema,
+            schema=schema,
             hints=Hints(
                 read_only=_flag(hints, "readOnlyHint"),
                 destructive=_flag(hints, "destructiveHint"),

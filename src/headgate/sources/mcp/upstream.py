@@ -4,7 +4,7 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from contextvars import Context as Variables
 from typing import Any, Final
@@ -48,7 +48,7 @@ _MODERN_ONLY: Final = frozenset({types.METHOD_NOT_FOUND, types.UNSUPPORTED_PROTO
 class Upstream:
     """One server behind headgate. Its failures concern its own calls, and nobody else's."""
 
-    def __init__(self, spec: McpSpec, bounds: Bounds, on_capture: Callable[[Capture], None]) -> None:
+    def __init__(self, spec: McpSpec, bounds: Bounds, on_capture: Callable[[Capture], Awaitable[None]]) -> None:
         self.spec = spec
         self._bounds = bounds
         self._on_capture = on_capture
@@ -223,7 +223,7 @@ class Upstream:
         self._link, self._capture = link, capture
         self._connections += 1
         self._settle()
-        self._on_capture(capture)
+        await self._on_capture(capture)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._follow, link)
             tasks.start_soon(link.listen)
@@ -238,7 +238,7 @@ class Upstream:
             self._changed.clear()
             with suppress(MCPError, AdapterError, TimeoutError):
                 with anyio.fail_after(_START_SECONDS):
-                    self._on_capture(await link.capture())
+                    await self._on_capture(await link.capture())
 
     def _note(self, why: str) -> None:
         """Remember why the server is not there, and tell the operator."""

@@ -1,6 +1,7 @@
 """The SDK's own connection, made to give results as they came, and to tell when it is over."""
 
-from collections.abc import Callable, Mapping
+import contextvars
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -25,12 +26,34 @@ class _Came(Exception):
         self.result = result
 
 
+_MOST_AT_ONCE: Final = 1000
+"""How many questions and news of a server may wait to be dealt with. Further news are missed; further questions are no
+server's that means well."""
+
+
 class Wire(JSONRPCDispatcher[TransportContext]):
     """Requests and answers over a pair of streams; ``ended`` is told when nothing can come any more."""
 
-    def __init__(self, read: Any, write: Any, ended: Callable[[], None]) -> None:
+    def __init__(self, read: Any, write: Any, ended: Callable[..., None]) -> None:
         super().__init__(read, write)
         self._ended = ended
+        self._at_once = 0
+
+    def _spawn(self, fn: Callable[..., Awaitable[Any]], *args: object, sender_ctx: contextvars.Context | None) -> None:
+        """Deal with something that the server asks or tells, if it does not do so too often."""
+        if self._at_once >= _MOST_AT_ONCE:
+            if fn == self._handle_request:
+                self._ended(f"it asks more than {_MOST_AT_ONCE} questions in one go")
+            return
+
+        async def counted(*given: object) -> None:
+            self._at_once += 1
+            try:
+                await fn(*given)
+            finally:
+                self._at_once -= 1
+
+        super()._spawn(counted, *args, sender_ctx=sender_ctx)
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **related: Any

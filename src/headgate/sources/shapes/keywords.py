@@ -6,6 +6,8 @@ from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 
+from headgate.sources.words import clean
+
 __all__ = ["KEYWORDS", "compiles", "is_text", "is_value", "modern", "type_named"]
 
 _LONGEST_TEXT: Final = 20_000
@@ -32,15 +34,21 @@ _COUNTS: Final = (
     *("minContains", "maxContains"),
 )
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-_TEXTS: Final = ("title", "description", "format", "contentEncoding", "contentMediaType")
+_TEXTS: Final = ("format", "contentEncoding", "contentMediaType")
+_WORDS: Final = ("title", "description")
 _FLAGS: Final = ("readOnly", "writeOnly", "deprecated", "uniqueItems", "x-sensitive")
 
 _Keyword: TypeAlias = Callable[[Any], object]
 
 
+_OLD: Final = frozenset({"exclusiveMinimum", "exclusiveMaximum", "dependencies", "nullable"})
+
+
 def modern(given: Mapping[Any, Any]) -> dict[str, Any]:
     """The spellings of older drafts and of OpenAPI 3.0 as today's."""
     kept = {key: value for key, value in given.items() if isinstance(key, str)}
+    if _OLD.isdisjoint(kept) and not isinstance(kept.get("items"), list):
+        return kept
     if isinstance(kept.get("items"), list):
         kept["prefixItems"] = kept.pop("items")
         kept["items"] = kept.pop("additionalItems", True)
@@ -147,6 +155,14 @@ def _text(value: Any) -> object:
     return value[:_LONGEST_TEXT].encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
 
+def _words_to_show(value: Any) -> object:
+    """A text for people and models, without what nobody sees in it."""
+    if not isinstance(value, str):
+        return None
+    is_plain = len(value) <= _LONGEST_TEXT and value.replace("\n", "").isprintable()
+    return value if is_plain else clean(value, _LONGEST_TEXT)
+
+
 def _flag(value: Any) -> object:
     return value if isinstance(value, bool) else None
 
@@ -177,6 +193,7 @@ KEYWORDS: Final[Mapping[str, _Keyword]] = {
     **dict.fromkeys(_COUNTS, _count),
     **dict.fromkeys(_BOUNDS, _bound),
     **dict.fromkeys(_TEXTS, _text),
+    **dict.fromkeys(_WORDS, _words_to_show),
     **dict.fromkeys(_FLAGS, _flag),
     "multipleOf": _step,
     "pattern": _pattern,

@@ -7,6 +7,7 @@ out: the upstream checks for itself what is loosened here. Nothing is ever fetch
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from headgate.adapter.parameters import Schema
@@ -35,8 +36,20 @@ _SINGLE: Final = (
     *("items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else"),
     *("unevaluatedProperties", "unevaluatedItems"),
 )
+_CHILDREN: Final = (*_MAPS, *_LISTS, *_SINGLE)
+_FLAGGED: Final = frozenset(
+    {"items", "additionalProperties", "propertyNames", "unevaluatedProperties", "unevaluatedItems"}
+)
+"""Those that may be a plain yes or no."""
+_VALUES: Final = ("const", "default")
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _ANNOTATIONS: Final = frozenset({"title", "description", "default", "examples", "readOnly", "writeOnly", "deprecated"})
+
+
+def _fits(key: str, name: object) -> bool:
+    """Whether a name, which may be a number in YAML, can be one of a field or a pattern."""
+    text = str(name)
+    return is_text(text) and (key != "patternProperties" or compiles(text))
 
 
 class MalformedSchema(AdapterError):
@@ -54,7 +67,7 @@ class Normalized:
 
 def normalized(schema: object) -> Normalized:
     """A schema that compiles, whatever it was before; none at all allows anything."""
-    schema = {} if schema is None else schema
+    schema = {} if schema is None else dict(schema) if isinstance(schema, Mapping) else schema
     work = _Work(References(schema))
     made = work.schema(schema, 0, work.references.root)
     work.follow()
@@ -91,11 +104,11 @@ class _Work:
             raise MalformedSchema(f"The schema has more than {_LARGEST} parts, which is too large.")
         if isinstance(given, bool):
             return {} if given else {"not": {}}
-        if not isinstance(given, Mapping):
+        if not isinstance(given, dict):
             return {LOOSE: self._loosen("it has something else where a schema should stand")}
         return dict(self._keywords(given, depth, self.references.resource_of(given, resource)))
 
-    def _keywords(self, given: Mapping[str, Any], depth: int, resource: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _keywords(self, given: Mapping[Any, Any], depth: int, resource: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """The keywords that mean something, each with a value that it may have."""
         kept = modern(given)
         if "$ref" in kept and self._is_old:
@@ -104,80 +117,58 @@ class _Work:
         yield from self._reference(kept, resource)
         yield from self._types(kept)
         yield from self._plain(kept)
-        own_notes = len(self.notes) > before
-        yield from self._children(kept, depth, resource)
-        if own_notes or self._is_odd(kept):
+        children = [key for key in _CHILDREN if kept.get(key) is not None]
+        usable = [key for key in children if self._is_usable(key, kept[key])]
+        if len(self.notes) > before:
             yield LOOSE, True
+        for key in usable:
+            yield key, self._child(key, kept[key], depth + 1, resource)
 
-    @property
+    @cached_property
     def _is_old(self) -> bool:
         """Whether nothing but a reference counts where one stands, as drafts 3 to 7 have it."""
         return _OLD_DRAFT.search(str(self.references.root.get("$schema", ""))[:100]) is not None
 
     def _plain(self, kept: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """The keywords whose values are not schemas."""
-        for key, read in KEYWORDS.items():
-            value = read(kept[key]) if kept.get(key) is not None else None
+        for key in [key for key in kept if key in KEYWORDS]:
+            value = KEYWORDS[key](kept[key])
             if value is not None:
                 self._spend(value)
                 kept[key] = value
-            elif kept.pop(key, None) is not None and key not in _ANNOTATIONS:
+            elif kept.pop(key) is not None and key not in _ANNOTATIONS:
                 self._loosen(f"the '{key}' of its schema is not usable")
-        for key in ("const", "default"):
-            if key in kept and not is_value(kept[key]):
-                del kept[key]
-                if key == "const":
-                    self._loosen("the 'const' of its schema is not usable")
-        self._spend([kept.get("const"), kept.get("default")])
+        for key in [key for key in _VALUES if key in kept]:
+            if is_value(kept[key]):
+                self._spend(kept[key])
+            elif kept.pop(key) is not None and key not in _ANNOTATIONS:
+                self._loosen(f"the '{key}' of its schema is not usable")
         said = spelt_out(kept)
-        if said.keys() != kept.keys() and self.references.has_unevaluated:
-            self._loosen(EVALUATED)
-        yield from ((key, said[key]) for key in (*KEYWORDS, "const", "default") if key in said)
-        kept["allOf"] = said.get("allOf", ())
+        if said.keys() != kept.keys():
+            kept["allOf"] = said["allOf"]
+            if self.references.has_unevaluated:
+                self._loosen(EVALUATED)
+        yield from ((key, value) for key, value in said.items() if key in KEYWORDS or key in _VALUES)
 
-    def _children(self, kept: Mapping[str, Any], depth: int, resource: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """The keywords whose values are schemas."""
-        for key in _MAPS:
-            if isinstance(kept.get(key), Mapping):
-                yield (
-                    key,
-                    {name: self.schema(child, depth + 1, resource) for name, child in self._named(key, kept[key])},
-                )
-        for key in _LISTS:
-            if isinstance(kept.get(key), list) and kept[key]:
-                yield key, [self.schema(branch, depth + 1, resource) for branch in kept[key]]
-        for key in _SINGLE:
-            if isinstance(kept.get(key), bool) and key not in ("not", "if", "then", "else", "contains"):
-                yield key, kept[key]
-            elif isinstance(kept.get(key), Mapping | bool):
-                yield key, self.schema(kept[key], depth + 1, resource)
-
-    def _named(self, key: str, children: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-        """The schemas of a map whose names can be used."""
-        for name, child in children.items():
-            text = str(name)  # a key of YAML may be a number
-            self._spend(text)
-            if is_text(text) and (key != "patternProperties" or compiles(text)):
-                yield text, child
-
-    def _is_odd(self, kept: Mapping[str, Any]) -> bool:
-        """Whether a keyword for schemas has something else, or a name that cannot be used."""
-        odd = [key for key in (*_MAPS, *_LISTS, *_SINGLE) if not self._is_usable(key, kept.get(key))]
-        for key in odd:
-            self._loosen(f"the '{key}' of its schema is not usable")
-        return bool(odd)
-
-    @staticmethod
-    def _is_usable(key: str, value: object) -> bool:
-        if value is None or value == ():
-            return True
+    def _child(self, key: str, value: Any, depth: int, resource: Mapping[str, Any]) -> object:
+        """The value of a keyword for schemas."""
+        if key in _MAPS:
+            return {str(name): self.schema(child, depth, resource) for name, child in value.items() if _fits(key, name)}
         if key in _LISTS:
-            return isinstance(value, list) and bool(value)
-        if key in _SINGLE:
-            return isinstance(value, Mapping | bool)
-        return isinstance(value, Mapping) and all(
-            is_text(str(name)) and (key != "patternProperties" or compiles(str(name))) for name in value
-        )
+            return [self.schema(branch, depth, resource) for branch in value]
+        return value if isinstance(value, bool) and key in _FLAGGED else self.schema(value, depth, resource)
+
+    def _is_usable(self, key: str, value: object) -> bool:
+        """Whether a keyword for schemas has some. If it has something else, or a name that is none, that is noted."""
+        if key in _MAPS and isinstance(value, dict):
+            for name in value:
+                self._spend(str(name))
+            is_right = all(_fits(key, name) for name in value)
+        else:
+            is_right = bool(value) and isinstance(value, list) if key in _LISTS else isinstance(value, dict | bool)
+        if not is_right or (key in _MAPS and not isinstance(value, dict)):
+            self._loosen(f"the '{key}' of its schema is not usable")
+        return isinstance(value, dict) if key in _MAPS else is_right
 
     def _types(self, kept: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         declared = kept.get("type")

@@ -5,7 +5,7 @@ field of the same object. Names are chosen once for each family, so that two obj
 other do not get in each other's way.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from headgate.adapter.parameters import Schema
@@ -44,10 +44,11 @@ def in_place(schemas: Iterable[Schema], definitions: Mapping[str, Schema]) -> li
     return list(found.values())
 
 
-def names_inside(schemas: Iterable[Schema], definitions: Mapping[str, Schema]) -> Names:
-    """The names of fields in all these schemas and whatever is inside them."""
-    found = _all(schemas, definitions)
-    if all(is_snake_case(name) for schema in found for name in mentioned(schema)):
+def names_inside(schema: Schema, definitions: Mapping[str, Schema], outside: Container[int]) -> Names:
+    """The names of fields inside the values of a request's fields; ``outside`` are the schemas of these themselves."""
+    found = _all([schema], definitions)
+    inner = (one for one in found if id(one) not in outside)
+    if all(is_snake_case(name) for one in inner for name in mentioned(one)):
         return {}
     return {
         id(schema): names for family in _families(found, definitions) if (names := _chosen(family)) for schema in family

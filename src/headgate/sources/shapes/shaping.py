@@ -14,12 +14,13 @@ from headgate.adapter.text_formats import FORMATS
 from headgate.protocol.errors import Invalid
 from headgate.protocol.names import camel_to_snake
 from headgate.sources.naming import parameter_names
-from headgate.sources.shapes.normalizing import normalized
+from headgate.sources.shapes.normalizing import Normalized, normalized
 from headgate.sources.shapes.places import names_inside
 from headgate.sources.shapes.renaming import renamed
 from headgate.sources.shapes.requests import Request, request_of
 from headgate.sources.shapes.rules import ADDED, Rules, rules_of, within_input
 from headgate.sources.shapes.translating import Place, Translator
+from headgate.sources.words import clean
 
 __all__ = ["NOT_GIVEN", "Beside", "Shaped", "has_changes", "shaped"]
 
@@ -84,15 +85,22 @@ class Shaped:
         return frozenset(own for own in self.own_names.values() if own not in self.own_names)
 
 
+def _clean(schema: object) -> Normalized:
+    return schema if isinstance(schema, Normalized) else normalized(schema)
+
+
 def has_changes(schema: object, beside: Beside) -> bool:
     """Whether an UPDATE of this shape has anything to change, beside what says where."""
-    request = request_of(normalized(schema))
+    request = request_of(_clean(schema))
     return request.is_open or any(not beside(name) for name in request.parameters())
 
 
 def shaped(schema: object, *, taken: Container[str] = (), update: Beside | None = None) -> Shaped:
-    """The parameters that a foreign object's schema makes. What is odd in it is loosened, and said in the notes."""
-    request = request_of(normalized(schema))
+    """The parameters that a foreign object's schema makes, also of one that was normalized before.
+
+    What is odd in it is loosened, and said in the notes.
+    """
+    request = request_of(_clean(schema))
     own = request.parameters()
     names = parameter_names((*own, *request.mentioned), taken=taken)
     rules, notes = rules_of(request, names)
@@ -114,9 +122,9 @@ def shaped(schema: object, *, taken: Container[str] = (), update: Beside | None 
 
 def _translator(request: Request, names: Mapping[str, str], whole: Schema) -> Translator:
     """What knows the names of parameters in all that speaks of the request, and those inside their values elsewhere."""
-    inside = names_inside([whole], request.definitions)
     outside = {**{own: name for own, name in names.items() if own != name}, ADDED: DRY_RUN}
     parts = {id(schema): outside for schema in (whole, *(part.schema for part in request.parts))}
+    inside = names_inside(whole, request.definitions, parts)
     return Translator(request.definitions, {**inside, **parts}, is_needed=bool(inside.keys() - parts.keys()))
 
 
@@ -138,7 +146,7 @@ def _renaming_notes(names: Mapping[str, str]) -> Iterator[str]:
     """The names that nobody would guess."""
     for own, name in names.items():
         if name not in (own, camel_to_snake(own), own.replace("-", "_").lower()):
-            yield f"'{name}' is '{own}' there"
+            yield f"'{name}' is '{clean(own, 60)}' there"
 
 
 def _parameters(made: Mapping[str, Schema], needed: Container[str]) -> Iterator[Parameter]:
