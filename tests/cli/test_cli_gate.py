@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import mcp_types as types
 import pytest
 
 from headgate.cli import starting as progress
@@ -23,6 +24,7 @@ from headgate.sources.gate.gate import opened_gate
 from headgate.sources.gate.planning import Choices
 from headgate.sources.gate.specs import DatabaseSpec, GatePlan, SourceKind
 from tests.cli.commands import Shell
+from tests.cli.test_cli_targets import foreign, web
 from tests.server.processes import LIBRARY, Pipes, serve_pipes, until
 from tests.sources.gate.pieces import Told, adapter, spec
 from tests.sources.mcp.opening import SERVER
@@ -176,6 +178,21 @@ def test_commands_open_what_stands_after_two_dashes(shell: Shell) -> None:
     done = shell("policy", "test", "--help")
     assert done.code == 0
     assert shell("ops", "--").code == 0
+
+
+def test_an_mcp_server_over_http_is_wrapped_where_it_is_called(shell: Shell) -> None:
+    async def answer(ctx: Any, _params: types.CallToolRequestParams) -> types.CallToolResult:
+        said = (ctx.request.headers.get("authorization"), ctx.request.headers.get("x-team"))
+        return types.CallToolResult(content=[types.TextContent(text=json.dumps(said))])
+
+    with web(foreign("get_headers", answer=answer)) as url:
+        words = ("--state", "memory:", "--trust", "certified", "-s", url)
+        done = shell(
+            "call", "get_headers", *words, "--header", "X-Team: ${TEAM}", env={"HEADGATE_TOKEN": "t", "TEAM": "blue"}
+        )
+        assert (done.code, json.loads(done.out)) == (0, ["Bearer t", "blue"]), done.err
+        done = shell("call", "get_headers", *words, "--header", "Authorization: mine", env={"HEADGATE_TOKEN": "t"})
+        assert json.loads(done.out) == ["mine", None]
 
 
 def test_a_policy_is_tried_with_a_whole_configuration(shell: Shell, tmp_path: Path) -> None:

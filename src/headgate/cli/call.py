@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.following import Place, carried_on, show_result, tell_warnings
 from headgate.cli.guards import Guarding
+from headgate.cli.openings import Reaching
 from headgate.cli.output import complain, guarded, print_json, told
 from headgate.cli.questions import agrees
 from headgate.cli.targets import DatabaseChoices, Source, open_target
@@ -48,6 +49,7 @@ def call(
     ] = False,
     database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
     guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
+    reaching: Reaching = Reaching(),  # noqa: B008  (frozen)
 ) -> int:
     """Call one operation of an adapter or a running server. What must be confirmed is asked on a terminal.
 
@@ -59,7 +61,7 @@ def call(
 
     async def work() -> int:
         given = params_of(params)
-        async with open_target(source, database, guarding) as target:
+        async with open_target(source, database, guarding, reaching) as target:
             types = await _types(target, operation) if values else {}
             request = given | pairs(values, types)
             answer = await target.call(operation, request)

@@ -33,10 +33,10 @@ from headgate.sources.mcp.captures import Captures, captures_folder
 from headgate.sources.mcp.variables import MissingVariable, Variables
 from headgate.store.interface import Store
 
-__all__ = ["Offered", "SourceChoices", "Trusting", "offered", "offered_alone"]
+__all__ = ["OPENING_SECONDS", "Offered", "SourceChoices", "Trusting", "offered", "offered_alone"]
 
 _LOG: Final = logging.getLogger("headgate")
-_OPENING_SECONDS: Final = 120.0
+OPENING_SECONDS: Final = 120.0
 """How long a source may take to open: a package may have to be fetched first."""
 _START_SECONDS: Final = 15.0
 
@@ -204,17 +204,20 @@ def _summary(gate: Gate, adapter: Adapter) -> str:
 
 
 @asynccontextmanager
-async def offered(plan: GatePlan, start_timeout: float | None = None, *, lazily: bool = True) -> AsyncIterator[Offered]:
+async def offered(
+    plan: GatePlan, start_timeout: float, *, lazily: bool = True, plainly: bool = True
+) -> AsyncIterator[Offered]:
     """The sources of a plan. Those that are not open in time are offered later; if none opens, an AdapterError.
 
-    MCP servers that were seen before are started ``lazily``, by the first call that needs one.
+    MCP servers that were seen before are started ``lazily``, by the first call that needs one. How far all are is told
+    ``plainly`` where nobody watches.
     """
     make = partial(source_of, captures=Captures(captures_folder()) if lazily else None)
     async with AsyncExitStack() as stack:
-        gate = await stack.enter_async_context(opened_gate(plan, make, patience=_OPENING_SECONDS))
+        gate = await stack.enter_async_context(opened_gate(plan, make, patience=OPENING_SECONDS))
         with (
-            starting(gate, sys.stderr, plainly=start_timeout is not None) as told,
-            anyio.move_on_after(math.inf if start_timeout is None else start_timeout),
+            starting(gate, sys.stderr, plainly=plainly) as told,
+            anyio.move_on_after(start_timeout),
         ):
             await told()
         gate.refuse_if_nothing_opens()

@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -114,11 +114,15 @@ def _meant(said: Configuration, words: Sequence[str], choices: Choices) -> Confi
     if is_alone and (len(words) == 1 or not (words or said.files)):
         return Configured(next(iter(words), None), said.state, said.policy)
     demo = () if words or said.files else (_demo(choices),)
-    specs = distinct((*demo, *specs_of(words, choices), *said.sources))
+    specs = distinct((*demo, *specs_of(words, choices), *(_vouched(spec, choices) for spec in said.sources)))
     name = specs[0].name if len(specs) == 1 and not said.files else said.name
     lists = tuple(Path(word) for word in words if is_server_list(word))
     plan = GatePlan(name=name, sources=specs, files=(*said.files, *lists, *choices.files))
     return Configured(None, said.state, said.policy, plan)
+
+
+def _vouched(spec: SourceSpec, choices: Choices) -> SourceSpec:
+    return replace(spec, vouched=spec.vouched or (choices.vouched and spec.kind is SourceKind.ADAPTER_FILE))
 
 
 def _demo(choices: Choices) -> SourceSpec:

@@ -11,7 +11,7 @@ import anyio
 from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
-from headgate.cli.gates import SourceChoices
+from headgate.cli.gates import OPENING_SECONDS, SourceChoices
 from headgate.cli.guards import configured
 from headgate.cli.options import option
 from headgate.cli.output import complain
@@ -34,7 +34,6 @@ Sources: TypeAlias = Annotated[
     ),
 ]
 
-_OPENING_SECONDS: Final = 120.0
 _DEMO: Final = SourceSpec(name="bookshop", kind=SourceKind.DEMO)
 
 
@@ -45,7 +44,7 @@ class Reaching(SourceChoices):
 
     start_timeout: Annotated[
         float, option("Seconds that a source may take to open; 120 unless said.", "HEADGATE_START_TIMEOUT")
-    ] = _OPENING_SECONDS
+    ] = OPENING_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

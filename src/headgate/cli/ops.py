@@ -12,6 +12,7 @@ from rich.table import Table
 
 from headgate.cli.exits import FAILED, OK
 from headgate.cli.guards import Guarding
+from headgate.cli.openings import Reaching
 from headgate.cli.output import complain, console, guarded, print_json, print_line, told
 from headgate.cli.targets import DatabaseChoices, Source, open_target
 from headgate.client.targets import Target
@@ -34,11 +35,12 @@ def ops(
     ] = False,
     database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
     guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
+    reaching: Reaching = Reaching(),  # noqa: B008  (frozen)
 ) -> int:
     """Show what an adapter or a running server offers, or one operation in full."""
 
     async def work() -> int:
-        async with open_target(source, database, guarding, lazily=False) as target:
+        async with open_target(source, database, guarding, reaching, lazily=False) as target:
             if search is not None:
                 show = await _found(target, search)
             elif name is not None:

@@ -5,14 +5,14 @@ import os
 import sys
 from collections.abc import AsyncIterator, Container
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
-from headgate.cli.gates import Offered, offered, offered_alone
+from headgate.cli.gates import OPENING_SECONDS, Offered, SourceChoices, offered, offered_alone
 from headgate.cli.guards import Configured, Guarding, configured, opened
 from headgate.client.targets import NotAqlError, Target, connect, local
 from headgate.protocol.adapter_errors import AdapterError
@@ -118,6 +118,7 @@ def load(source: str | None, choices: DatabaseChoices = DatabaseChoices()) -> Ad
 def opened_source(
     config: Configured,
     choices: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
+    start_timeout: float = OPENING_SECONDS,
     *,
     lazily: bool = True,
 ) -> AbstractAsyncContextManager[Offered]:
@@ -128,7 +129,15 @@ def opened_source(
     if config.plan is None:
         return offered_alone(lambda: load(config.source, choices))
     choices.check([spec.kind for spec in config.plan.sources])
-    return offered(config.plan, lazily=lazily)
+    return offered(config.plan, start_timeout, lazily=lazily, plainly=False)
+
+
+def _with_token(choices: Choices) -> Choices:
+    """The same with the token that a server is called with, unless another is said."""
+    token = os.environ.get("HEADGATE_TOKEN")
+    if not token or any(name.lower() == "authorization" for name in choices.headers):
+        return choices
+    return replace(choices, headers={**choices.headers, "Authorization": f"Bearer {token}"})
 
 
 @asynccontextmanager
@@ -136,6 +145,7 @@ async def open_target(
     source: str | None,
     choices: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
     guarding: Guarding = Guarding(),  # noqa: B008  (frozen)
+    reaching: SourceChoices = SourceChoices(start_timeout=OPENING_SECONDS),  # noqa: B008  (frozen)
     *,
     lazily: bool = True,
 ) -> AsyncIterator[Target]:
@@ -154,10 +164,11 @@ async def open_target(
         except NotAqlError:
             pass  # any other MCP server is wrapped here
     with redirect_stdout(sys.stderr):  # what a module prints is not the answer
-        config = configured(source, choices=Choices(database=choices.spec(), vouched=guarding.vouches))
+        made = reaching.choices(choices.spec(), os.environ, vouched=guarding.vouches)
+        config = configured(source, choices=_with_token(made))
         settings = guarding.settings(config)
         async with (
-            opened_source(config, choices, lazily=lazily) as offer,
+            opened_source(config, choices, reaching.start_timeout, lazily=lazily) as offer,
             opened(settings, offer.trusted) as (trusted, store),
         ):
             engine = trusted.engine(offer.adapter, store)
