@@ -51,12 +51,25 @@ async def served(server: Opened, **settings: Any) -> AsyncIterator[McpServer]:
 @asynccontextmanager
 async def hosted(spec: McpSpec, era: str, callback: Any, **options: Any) -> AsyncIterator[Client]:
     """A host in front of headgate in front of a server."""
-    async with (
-        opened(spec, **options) as server,
-        served(server) as gate,
-        Client(gate, mode=era, elicitation_callback=callback) as client,
-    ):
+    async with opened(spec, **options) as server, in_front_of(server, era, callback) as client:
         yield client
+
+
+@asynccontextmanager
+async def in_front_of(server: Opened, era: str, callback: Any = None) -> AsyncIterator[Client]:
+    """The same before a server that is open."""
+    async with served(server) as gate, Client(gate, mode=era, elicitation_callback=callback) as client:
+        yield client
+
+
+Behind = Mapping[str, Opened]
+
+
+@pytest.fixture(scope="module")
+async def behind() -> AsyncIterator[Behind]:
+    """A server of each era, for the tests that leave it as it is."""
+    async with opened(lines()) as legacy, opened(lines(ERA="modern")) as modern:
+        yield {"legacy": legacy, "modern": modern}
 
 
 class Host:
@@ -88,9 +101,11 @@ def wire(answer: types.ElicitResult) -> Any:
 @ABOVE
 @BELOW
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
-async def test_a_form_is_shown_and_the_answer_comes_back(above: str, below: str, answer: types.ElicitResult) -> None:
+async def test_a_form_is_shown_and_the_answer_comes_back(
+    behind: Behind, above: str, below: str, answer: types.ElicitResult
+) -> None:
     host = Host(answer)
-    async with hosted(lines(ERA=above), below, host) as client:
+    async with in_front_of(behind[above], below, host) as client:
         data = data_of(await client.call_tool(TOOL, asking(message="Which colour?")))
     assert data["answers"] == [wire(answer)]
     [shown] = host.shown
@@ -100,9 +115,9 @@ async def test_a_form_is_shown_and_the_answer_comes_back(above: str, below: str,
 
 @ABOVE
 @BELOW
-async def test_a_page_is_opened(above: str, below: str) -> None:
+async def test_a_page_is_opened(behind: Behind, above: str, below: str) -> None:
     host = Host(types.ElicitResult(action="accept"))
-    async with hosted(lines(ERA=above), below, host) as client:
+    async with in_front_of(behind[above], below, host) as client:
         data = data_of(await client.call_tool(TOOL, asking(message="Log in", url="https://example.org/in")))
     assert data["answers"] == [{"action": "accept"}]
     [shown] = host.shown
@@ -111,9 +126,9 @@ async def test_a_page_is_opened(above: str, below: str) -> None:
 
 @ABOVE
 @BELOW
-async def test_several_questions_are_put_one_after_the_other(above: str, below: str) -> None:
+async def test_several_questions_are_put_one_after_the_other(behind: Behind, above: str, below: str) -> None:
     host = Host(ANSWERS["a filled form"])
-    async with hosted(lines(ERA=above), below, host) as client:
+    async with in_front_of(behind[above], below, host) as client:
         data = data_of(await client.call_tool(TOOL, asking(times=3)))
     assert data["answers"] == [wire(ANSWERS["a filled form"])] * 3
     assert len(host.shown) == 3
@@ -121,8 +136,8 @@ async def test_several_questions_are_put_one_after_the_other(above: str, below: 
 
 @ABOVE
 @BELOW
-async def test_a_host_that_cannot_be_asked_answers_with_nothing(above: str, below: str) -> None:
-    async with opened(lines(ERA=above)) as server, served(server) as gate, Client(gate, mode=below) as client:
+async def test_a_host_that_cannot_be_asked_answers_with_nothing(behind: Behind, above: str, below: str) -> None:
+    async with in_front_of(behind[above], below) as client:
         assert data_of(await client.call_tool(TOOL, asking()))["answers"] == [{"action": "cancel"}]
 
 
@@ -394,13 +409,13 @@ async def test_a_host_that_leaves_amid_the_work_ends_it(tmp_path: Path) -> None:
 
 @ABOVE
 @BELOW
-async def test_progress_arrives_after_the_question_too(above: str, below: str) -> None:
+async def test_progress_arrives_after_the_question_too(behind: Behind, above: str, below: str) -> None:
     told: list[float] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         told.append(progress)
 
-    async with hosted(lines(ERA=above), below, Host(ANSWERS["a filled form"])) as client:
+    async with in_front_of(behind[above], below, Host(ANSWERS["a filled form"])) as client:
         result = await client.call_tool(TOOL, asking(steps=2), progress_callback=note)
     assert data_of(result)["answers"][0]["action"] == "accept"
     assert told == [1, 2]
@@ -411,9 +426,9 @@ PAGE = {"mode": "url", "elicitationId": "e1", "url": "https://example.org/in", "
 
 @ABOVE
 @BELOW
-async def test_a_page_that_must_be_opened_first_is_shown_and_said(above: str, below: str) -> None:
+async def test_a_page_that_must_be_opened_first_is_shown_and_said(behind: Behind, above: str, below: str) -> None:
     host = Host(types.ElicitResult(action="accept"))
-    async with hosted(lines(ERA=above), below, host) as client:
+    async with in_front_of(behind[above], below, host) as client:
         error = error_of(await client.call_tool(TOOL, asking("demand_page", pages=[PAGE, {"url": 5}, "odd"])))
     assert error["code"] == "PERMISSION_DENIED"
     assert "call again after" in error["message"]

@@ -1,6 +1,7 @@
 """From tools to operations and back: names, parameters, categories, and what an operator says of them."""
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +79,21 @@ CALLS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("schema", "params", "arguments"), CALLS.values(), ids=CALLS)
-async def test_parameters_reach_the_tool_under_its_own_names(
-    tmp_path: Path, schema: Any, params: dict[str, Any], arguments: dict[str, Any]
-) -> None:
-    spec = lines(TOOLS=tools_in(tmp_path, listed("getThings", schema, annotations={"readOnlyHint": True})))
-    async with opened(spec) as server:
-        envelope = await server.call("get_things", params)
+@pytest.fixture(scope="module")
+async def callable_tools(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opened]:
+    """A server with a tool for each of these schemas."""
+    hints = {"readOnlyHint": True}
+    tools = [
+        listed(f"getThings-{place}", schema, annotations=hints) for place, (schema, *_) in enumerate(CALLS.values())
+    ]
+    async with opened(lines(TOOLS=tools_in(tmp_path_factory.mktemp("tools"), *tools))) as server:
+        yield server
+
+
+@pytest.mark.parametrize("case", CALLS)
+async def test_parameters_reach_the_tool_under_its_own_names(callable_tools: Opened, case: str) -> None:
+    _, params, arguments = CALLS[case]
+    envelope = await callable_tools.call(f"get_things_{list(CALLS).index(case)}", params)
     assert envelope == {"success": True, "data": arguments}
 
 
@@ -173,14 +182,19 @@ ODD_SCHEMAS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("schema", ODD_SCHEMAS.values(), ids=ODD_SCHEMAS)
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_a_tool_with_an_odd_schema_is_served_and_hides_no_other(tmp_path: Path, schema: Any, era: str) -> None:
-    odd = {"name": "get_odd", **({} if schema is None else {"inputSchema": None if schema == "null" else schema})}
-    tools = tools_in(tmp_path, odd, listed("get_even"))
-    async with opened(lines(TOOLS=tools, ERA=era)) as server:
-        assert list(server.adapter.operations) == ["get_odd", "get_even"]
-        assert await server.data("get_odd") == {}
+async def test_tools_with_odd_schemas_are_served_and_hide_no_others(tmp_path: Path, era: str) -> None:
+    odd = [{"name": f"get_odd_{place}", **_odd(schema)} for place, schema in enumerate(ODD_SCHEMAS.values())]
+    async with opened(lines(TOOLS=tools_in(tmp_path, *odd, listed("get_even")), ERA=era)) as server:
+        assert list(server.adapter.operations) == [*(tool["name"] for tool in odd), "get_even"]
+        for name in server.adapter.operations:
+            assert await server.data(name) == {}
+
+
+def _odd(schema: Any) -> dict[str, Any]:
+    if schema is None:
+        return {}
+    return {"inputSchema": None if schema == "null" else schema}
 
 
 async def test_what_is_no_tool_is_left_out_with_a_word_in_the_log(
