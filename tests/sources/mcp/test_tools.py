@@ -283,6 +283,20 @@ async def test_an_operator_may_make_an_update_of_anything(tmp_path: Path) -> Non
     assert [parameter.name for parameter in operation.parameters] == ["id", "input", "dry_run"]
 
 
+@pytest.mark.parametrize(
+    ("required", "beside"),
+    [(("sectionId", "name"), ["section_id"]), (("name", "text"), ["name"]), (("filePath", "text"), ["file_path"])],
+    ids=["a name beside an id is a new one", "a name alone says what is meant", "a path says what is meant"],
+)
+async def test_what_says_where_stays_beside_the_changes(
+    required: tuple[str, ...], beside: list[str], tmp_path: Path
+) -> None:
+    tool = listed("update_section", of(required, **dict.fromkeys(required, TEXT)))
+    operation = await one(tmp_path, tool)
+    assert operation.category is Category.UPDATE
+    assert [parameter.name for parameter in operation.parameters] == [*beside, "input", "dry_run"]
+
+
 async def test_what_is_hidden_or_not_picked_is_not_there(tmp_path: Path) -> None:
     tools = tools_in(tmp_path, *map(listed, ["get_a", "get_b", "delete_a", "list_a"]))
     curation = Curation(include=("get_*", "list_a"), exclude=("get_b",), operations={"list_a": Choice(hide=True)})

@@ -17,6 +17,7 @@ from headgate.protocol.danger import Danger, DangerLevel
 from headgate.sources.classification import Classified, Facts, Hints, classified
 from headgate.sources.curation import Choice, curated
 from headgate.sources.mcp.captures import json_of
+from headgate.sources.naming import snake
 from headgate.sources.shapes import Shaped, has_changes, normalized, shaped
 from headgate.sources.words import clean, first_sentence
 
@@ -31,9 +32,11 @@ CONTEXT: Final = "·context"
 _LONGEST_DESCRIPTION: Final = 4000
 _LARGEST: Final = 1_000_000
 _POINTER: Final = re.compile(
-    r"(?:^|_)(?:id|ids|uuid|guid|key|name|path|file|uri|url|slug|owner|repo|repository|number|sha|ref|branch|tag|index)$"
+    r"(?:^|_)(?:id|ids|uuid|guid|key|path|file|uri|url|slug|owner|repo|repository|number|sha|ref|branch|tag|index)$"
 )
 """How parameters are called that say which resource is meant."""
+_NAME: Final = re.compile(r"(?:^|_)name$")
+"""This may be one of them, or what is changed."""
 
 
 def operation_of(tool: Mapping[str, Any], name: str, source: str, call: CallTool, choice: Choice | None) -> Operation:
@@ -130,8 +133,15 @@ def _required(schema: object) -> frozenset[str]:
 
 
 def _points(required: frozenset[str], own: str) -> bool:
-    """Whether a parameter says which resource is meant, rather than what becomes of it."""
-    return own in required and _POINTER.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", own).lower()) is not None
+    """Whether a parameter says which resource is meant, rather than what becomes of it.
+
+    A name does where nothing else can; beside an id it is mostly a new one.
+    """
+    if own not in required:
+        return False
+    if _POINTER.search(snake(own)):
+        return True
+    return _NAME.search(snake(own)) is not None and not any(_POINTER.search(snake(other)) for other in required)
 
 
 def _described(description: str, shape: Shaped) -> str:
