@@ -48,7 +48,8 @@ def openapi_adapter(
 ) -> Adapter:
     """The adapter of a document. What cannot be used in it is left out, and said in the log."""
     read = document if isinstance(document, OpenApiDocument) else read_document(Path(document))
-    return _Import(read, options or OpenApiOptions(), curation or Curation(), name or _own_name(read)).adapter()
+    said, called = options or OpenApiOptions(), name or _own_name(read)
+    return _Import(read, said, curation or Curation(), Connections(called, said.bounds)).adapter()
 
 
 def _own_name(document: OpenApiDocument) -> str:
@@ -65,17 +66,21 @@ class _Import:
     document: OpenApiDocument
     options: OpenApiOptions
     curation: Curation
-    name: str
+    connections: Connections
     notes: list[str] = field(default_factory=list)
     files: tuple[Path, ...] = ()
     """What was read beside the document."""
 
+    @property
+    def name(self) -> str:
+        """What the adapter is called."""
+        return self.connections.name
+
     def adapter(self) -> Adapter:
         """All operations that are wanted."""
         references = References(self.document)
-        connections = Connections(self.name, self.options.bounds)
         shaping = Shaping(Schemas(references))
-        builder = Builder(self.document, self.options, references, shaping, connections, self.name)
+        builder = Builder(self.document, self.options, references, shaping, self.connections, self.name)
         places = {place.spot: place for place in self._places(references)}
         names = name_spots(list(places))
         adapter = self._empty()
@@ -84,7 +89,7 @@ class _Import:
         self.notes += [f"curation: {note}" for note in self.curation.unused(_known(names))]
         self._tell([*self.notes, *references.notes])
         self.files = references.files
-        adapter.on_close(connections.close)
+        adapter.on_close(self.connections.close)
         return adapter
 
     def _empty(self) -> Adapter:
@@ -161,14 +166,17 @@ class OpenApiSource:
     options: OpenApiOptions = field(default_factory=OpenApiOptions)
     curation: Curation = field(default_factory=Curation)
     _closed: anyio.Event = field(default_factory=anyio.Event)
-    _adapter: Adapter | None = None
+    _connections: Connections = field(init=False)
+    """Of all versions together, so that none is left behind by one that is no longer served."""
     _files: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._connections = Connections(self.name, self.options.bounds)
 
     async def open(self) -> Adapter:
         """Read the document. An AdapterError says why it cannot be used."""
         document = await self._fetched() if self._is_remote else None
-        self._adapter = await anyio.to_thread.run_sync(self._load, document)
-        return self._adapter
+        return await anyio.to_thread.run_sync(self._load, document)
 
     async def changes(self) -> AsyncIterator[Adapter]:
         """The adapter anew each time that the file or one beside it changes; what cannot be used is logged."""
@@ -177,17 +185,16 @@ class OpenApiSource:
             return
         async for _ in awatch(*self._folders(), stop_event=self._closed, recursive=False, watch_filter=_is_document):
             try:
-                self._adapter = await anyio.to_thread.run_sync(self._load, None)
+                adapter = await anyio.to_thread.run_sync(self._load, None)
             except AdapterError as error:
                 _LOG.error("not reloaded, the version before stays: %s", error)
                 continue
-            yield self._adapter
+            yield adapter
 
     async def close(self) -> None:
         """Stop watching, and close every connection."""
         self._closed.set()
-        if self._adapter is not None:
-            await self._adapter.close()
+        await self._connections.close()
 
     def _folders(self) -> set[Path]:
         """The folders of the document and of the files that it refers to: editors replace files, not their folders."""
@@ -199,7 +206,7 @@ class OpenApiSource:
 
     def _load(self, document: OpenApiDocument | None) -> Adapter:
         read = document or read_document(Path(self.where))
-        work = _Import(read, self.options, self.curation, self.name)
+        work = _Import(read, self.options, self.curation, self._connections)
         adapter = work.adapter()
         self._files = work.files
         return adapter
