@@ -31,7 +31,7 @@ from headgate.sources.gate.specs import DatabaseSpec, GatePlan
 from headgate.sources.http.bounds import Bounds
 from headgate.sources.mcp.captures import Captures, captures_folder
 from headgate.sources.mcp.variables import MissingVariable, Variables
-from headgate.store.interface import Store
+from headgate.store.interface import Store, StoreError
 
 __all__ = ["OPENING_SECONDS", "Offered", "SourceChoices", "Trusting", "offered", "offered_alone"]
 
@@ -167,14 +167,13 @@ class Offered:
             try:
                 settings = await self.trusting.applied(server.settings, server.store, adapter, gate)
                 await server.replace(adapter, settings)
-            except (AdapterError, SettingError) as error:
+            except (AdapterError, SettingError, StoreError) as error:
                 _LOG.error("the version before stays: %s", error)
                 continue
             _LOG.info("%s", _summary(gate, adapter))
 
     async def _follow_files(self, gate: Gate, server: Served, again: Callable[[], tuple[GatePlan, Policy]]) -> None:
-        while True:
-            await _change_of(gate.plan.files)
+        async for _ in _changes(lambda: gate.plan.files):
             try:
                 plan, policy = again()
             except (AdapterError, SettingError) as error:
@@ -185,16 +184,20 @@ class Offered:
             await gate.take(plan)
 
 
-async def _change_of(files: tuple[Path, ...]) -> None:
-    """Wait until one of some files has changed, also if an editor puts another in its place."""
-    watched = {str(file.resolve()) for file in files}
+async def _changes(files: Callable[[], tuple[Path, ...]]) -> AsyncIterator[None]:
+    """Each change of some files, also if an editor puts another in the place of one; which they are may change too."""
+
+    def folders() -> set[Path]:
+        return {folder for file in files() if (folder := file.resolve().parent).is_dir()}
 
     def is_meant(_change: Change, path: str) -> bool:
-        return str(Path(path).resolve()) in watched
+        return Path(path).resolve() in {file.resolve() for file in files()}
 
-    folders = {file.resolve().parent for file in files}
-    async for _ in awatch(*folders, watch_filter=is_meant, recursive=False):
-        return
+    while watched := folders():
+        async for _ in awatch(*watched, watch_filter=is_meant, recursive=False):
+            yield
+            if folders() != watched:
+                break
 
 
 def _summary(gate: Gate, adapter: Adapter) -> str:

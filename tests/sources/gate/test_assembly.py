@@ -71,6 +71,11 @@ def test_a_name_with_its_source_s_may_be_another_s_own() -> None:
     assert found == names(*pieces)
 
 
+def test_a_prefix_makes_no_name_that_is_the_protocol_s_own() -> None:
+    [name] = names(Piece("a", adapter("a", operation("agent", Category.EXECUTE)), "execute"))
+    assert name.startswith("execute_agent_")
+
+
 _WORD = st.from_regex(r"[a-z][a-z0-9]{0,12}(_[a-z0-9]{1,12}){0,6}", fullmatch=True).filter(lambda one: len(one) <= 64)
 _ADAPTERS = st.dictionaries(_WORD, st.sets(_WORD, min_size=1, max_size=5), min_size=1, max_size=5)
 
@@ -186,6 +191,16 @@ async def test_collections_of_several_databases_are_shown_together(tmp_path: Pat
     assert (await ask(engine, "one_list_items"))["data"]["items"] == []
     await one.close()
     await two.close()
+
+
+async def test_collections_that_would_have_one_name_are_numbered(tmp_path: Path) -> None:
+    one, two, three = shop(tmp_path, "one"), shop(tmp_path, "two"), shop(tmp_path, "one_one")
+    whole = assembled("gate", [Piece("one", one), Piece("two", two), Piece("one_one", three, "one")])
+    found = [collection.name for collection in whole.collections.catalog]
+    assert len(set(found)) == len(found) == 9
+    assert "one_items_2" in found
+    for each in (one, two, three):
+        await each.close()
 
 
 def batch(*operations: tuple[str, dict[str, Any]]) -> dict[str, Any]:

@@ -24,7 +24,14 @@ class JoinedCollections(Collections):
             self.transactions += part.transactions
             for one in part.catalog:
                 prefix = prefixes.get(source, "") or (source if owners[one.name] > 1 else "")
-                self.catalog.add(_renamed(one, prefix))
+                self._show(_renamed(one, prefix))
+
+    def _show(self, collection: Collection) -> None:
+        """Take a collection in, under another name if this one is taken by another source's."""
+        name, number = collection.name, 2
+        while name in self.catalog:
+            name, number = f"{collection.name}_{number}", number + 1
+        self.catalog.add(collection if name == collection.name else replace(collection, name=name))
 
     def can_join(self, sources: Sequence[str]) -> bool:
         """Whether there can be one transaction: only inside one source, which can undo what was done."""

@@ -9,6 +9,7 @@ from headgate.adapter.adapter import Adapter
 from headgate.adapter.collections.joining import JoinedCollections
 from headgate.adapter.operations import Operation
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.protocol.profiles import CRUDE, Profile
 from headgate.sources.naming import operation_names, snake
 
@@ -69,7 +70,8 @@ def served_names(pieces: Sequence[Piece]) -> Mapping[tuple[str, str], str]:
             if len(claims) > 1 and piece.prefix is None:
                 unclear.append((piece, name))
                 continue
-            chosen = served if len(served) <= _LONGEST else operation_names([served])[served]
+            is_free = len(served) <= _LONGEST and served not in RESERVED_OPERATIONS
+            chosen = served if is_free else operation_names([served])[served]
             if chosen in holders:
                 raise Collision(holders[chosen], piece.source, chosen)
             holders[chosen] = piece.source
