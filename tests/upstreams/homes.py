@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import struct
 import subprocess
 import threading
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from uuid import uuid4
 
 __all__ = ["GIT_IDENTITY", "furnish", "pages"]
 
@@ -89,7 +89,8 @@ _FOUND: dict[str, tuple[str, bytes]] = {
 
 def furnish(home: Path) -> None:
     """Make the folder as every trial finds it."""
-    shutil.rmtree(home, ignore_errors=True)
+    if home.exists():  # a program of the last trial may still be writing there
+        home.rename(home.with_name(f"left-{uuid4().hex}"))
     (home / "notes").mkdir(parents=True)
     (home / "out").mkdir()
     for name, text in {

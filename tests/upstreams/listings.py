@@ -1,6 +1,7 @@
 """What the servers list, asked once for each version and way to start it."""
 
 import json
+import os
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +25,7 @@ async def tools_of(server: Server) -> Tools:
     if (kept := _place(server)).exists():
         tools: Tools = json.loads(kept.read_bytes())
         return tools
-    with TemporaryDirectory(prefix="hg-") as folder:
+    with TemporaryDirectory(prefix="hg-", ignore_cleanup_errors=True) as folder:
         home = Path(folder) / "home"
         with trial(server, home, "http://127.0.0.1:9") as place:
             async with connected(server.command(place), home, Path(folder)) as session:
@@ -35,7 +36,10 @@ async def tools_of(server: Server) -> Tools:
 def keep(server: Server, tools: Tools) -> None:
     """Remember what a server has listed."""
     _KEPT.mkdir(exist_ok=True)
-    _place(server).write_text(json.dumps(tools))
+    place = _place(server)
+    part = place.with_name(f"{place.name}-{os.getpid()}")
+    part.write_text(json.dumps(tools))
+    part.replace(place)  # whole, whoever else reads or writes it now
 
 
 def _place(server: Server) -> Path:

@@ -8,8 +8,6 @@ from tests.upstreams.labels import LABELS
 from tests.upstreams.listings import Tools, tools_of
 from tests.upstreams.servers import SERVERS
 
-pytestmark = pytest.mark.xdist_group("upstreams-listed")
-
 _FOR_OTHER_CLIENTS = {("everything", "get-roots-list"), ("everything", "trigger-sampling-request")}
 """Tools that are listed only to clients with roots or a model of their own."""
 

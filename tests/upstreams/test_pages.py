@@ -6,7 +6,7 @@ import pytest
 
 from tests.upstreams.table import PAGES, tables, with_tables
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("upstreams-listed")]
+pytestmark = pytest.mark.anyio
 
 _FAR = 0.1
 """How far tokens may be from what a page says: words of ours change more often than pages are written anew."""

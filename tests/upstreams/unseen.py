@@ -40,9 +40,11 @@ def _run(folder: Path, *words: str) -> None:
 
 
 async def _tools(server: Server, labels: Mapping[str, str]) -> Tools:
-    with TemporaryDirectory(prefix="hg-") as side, trial(server, Path(side) / "home", "http://127.0.0.1:9") as place:
-        async with connected(server.command(place), place.home, Path(side)) as session:
-            return {name: tool for name, tool in session.tools.items() if name in labels}
+    with TemporaryDirectory(prefix="hg-", ignore_cleanup_errors=True) as folder:
+        side = Path(folder)
+        with trial(server, side / "home", "http://127.0.0.1:9") as place:
+            async with connected(server.command(place), place.home, side) as session:
+                return {name: tool for name, tool in session.tools.items() if name in labels}
 
 
 async def _measured(rows: Listed, folder: Path) -> list[Row]:
