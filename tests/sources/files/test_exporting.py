@@ -48,7 +48,7 @@ def facts(operation: Operation) -> dict[str, Any]:
         "category": operation.category,
         "words": (operation.summary, operation.full_description),
         "parameters": [(one.name, one.schema, one.required, one.deprecated) for one in operation.parameters],
-        "definitions": reached(schemas, operation.definitions),
+        "definitions": {name: one for name, one in reached(schemas, operation.definitions).items() if one},
         "rules": operation.rules,
         "answer": (operation.returns, operation.returns_description),
         "examples": operation.examples,
@@ -420,6 +420,26 @@ def test_schemas_of_one_name_that_differ_stay_apart() -> None:
         )
     text = exported(adapter, source_target("x"))
     assert_same(adapter, read_back(text))
+
+
+def test_a_schema_that_its_source_has_cut_off_stays_open() -> None:
+    adapter = Adapter("x")
+    for name, definitions in (("get_a", {}), ("get_b", {"One": {"type": "string"}})):
+        made_of: dict[str, Any] = {"type": "array", "items": {"$ref": "#/$defs/One"}}
+        adapter.add(
+            Operation(
+                name=name,
+                category=Category.READ,
+                function=made,
+                summary="x",
+                returns=made_of,
+                definitions=definitions,
+                checked=True,
+            )
+        )
+    again = read_back(exported(adapter, source_target("x")))
+    assert_same(adapter, again)
+    assert again.operations["get_a"].definitions == {"One": {}}
 
 
 # whatever can be an adapter

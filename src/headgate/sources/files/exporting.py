@@ -15,10 +15,11 @@ from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger
 from headgate.protocol.profiles import CRUDE, PROFILES
 from headgate.sources.files.building import operation_of
+from headgate.sources.files.documents import LARGEST_FILE
 from headgate.sources.files.leaks import without_credentials, without_secrets
 from headgate.sources.files.parameters import KEYWORDS, SAYS_WHAT, default_fits
 from headgate.sources.files.reading import VERSION, adapter_file_from
-from headgate.sources.files.references import IN_FILE, reached, referring
+from headgate.sources.files.references import IN_FILE, reached, references_in, referring
 from headgate.sources.files.rest_wiring import rest_wiring
 from headgate.sources.files.schemas import DATA_TYPES
 from headgate.sources.files.values import AdapterFile, Entry, Paging, Target
@@ -41,6 +42,11 @@ def exported(adapter: Adapter, target: Target | Wiring | None = None) -> str:
     wiring = target if isinstance(target, Wiring) else wiring_of(adapter, target)
     head = _Writer(adapter, wiring).head()
     text = written(without_secrets(head), _body(adapter, wiring))
+    if len(text.encode()) > LARGEST_FILE:
+        raise AdapterError(
+            f"The adapter file of '{adapter.name}' would be larger than the {LARGEST_FILE} bytes which are read: leave "
+            "some of its operations out."
+        )
     adapter_file_from(text, file_name_of(adapter))
     return text
 
@@ -95,6 +101,18 @@ def _body(adapter: Adapter, wiring: Wiring) -> str:
     return "\n".join(lines)
 
 
+@dataclass(slots=True)
+class _Version:
+    """One of the schemas that operations have under a name, and how many have it."""
+
+    schema: Schema
+    count: int = 1
+
+
+def _weight(version: _Version) -> tuple[bool, int]:
+    return bool(version.schema), version.count
+
+
 @dataclass(frozen=True)
 class _Writer:
     """Writes one adapter."""
@@ -137,14 +155,17 @@ class _Writer:
         return {"level": "generated", "generated_by": f"headgate {__version__}"}
 
     def _shared(self) -> dict[str, Schema]:
-        """The schemas that all operations which have one of a name agree on."""
-        found: dict[str, Schema] = {}
-        disputed: set[str] = set()
+        """For each name the schema that most operations have under it; the others have theirs for themselves."""
+        versions: dict[str, list[_Version]] = {}
         for operation in self.adapter.operations.values():
             for name, schema in _definitions(operation).items():
-                if found.setdefault(name, schema) != schema:
-                    disputed.add(name)
-        return {name: schema for name, schema in found.items() if not disputed & {name, *reached([schema], found)}}
+                known = versions.setdefault(name, [])
+                found = next((one for one in known if one.schema == schema), None)
+                if found is None:
+                    known.append(_Version(schema))
+                else:
+                    found.count += 1
+        return {name: max(known, key=_weight).schema for name, known in versions.items()}
 
     def _operations(self, shared: Mapping[str, Schema]) -> dict[str, object]:
         blocks: dict[str, list[object]] = {category.value.lower(): [] for category in Category}
@@ -156,7 +177,7 @@ class _Writer:
     def _operation(
         self, operation: Operation, wired: Wired, shared: Mapping[str, Schema]
     ) -> Iterator[tuple[str, object]]:
-        own = {name: schema for name, schema in _definitions(operation).items() if name not in shared}
+        own = {name: schema for name, schema in _definitions(operation).items() if schema != shared[name]}
         yield "name", operation.name
         yield "maps_to", wired.maps_to
         yield from _words(operation)
@@ -205,9 +226,11 @@ def _answering(operation: Operation, entry: Entry | None) -> Iterator[tuple[str,
 
 
 def _definitions(operation: Operation) -> dict[str, Schema]:
-    """The named schemas that an operation refers to."""
+    """The named schemas that an operation refers to; one that its source has cut off may be anything."""
     schemas = [*(one.schema for one in operation.parameters), operation.rules, operation.returns]
-    return reached(schemas, operation.definitions)
+    found = reached(schemas, operation.definitions)
+    named = (reference for schema in (*schemas, *found.values()) for _, reference in references_in(schema))
+    return {**{reference.removeprefix(REF): {} for reference in named}, **found}
 
 
 def _target(target: Target) -> dict[str, object]:
