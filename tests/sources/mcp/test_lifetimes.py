@@ -175,7 +175,7 @@ NEVER = {
             "{'jsonrpc': '2.0', 'id': m['id'], 'result': {'protocolVersion': '1999-01-01', 'capabilities': {}, "
             "'serverInfo': {'name': 'x', 'version': '1'}}}), flush=True)"
         ),
-        "it speaks a version of MCP that is not known here",
+        "it speaks an unknown version of MCP",
     ),
     "one that greets oddly": (
         program(

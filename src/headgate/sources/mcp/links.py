@@ -1,7 +1,7 @@
 """One open connection to an MCP server, and what can be asked over it."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -39,6 +39,10 @@ _TELLING: Final = frozenset({401, 403, 429})
 """Statuses that say more than the error that may come with them."""
 
 
+_CLOSED: Final = "the connection was closed"
+_UNTOLD: Final = frozenset({"", _CLOSED, "it ended"})
+
+
 class HttpRefusal(Exception):
     """A call that was answered with a status, and had no effect; ``is_over`` if it is the session that is not known."""
 
@@ -67,11 +71,21 @@ class Link:
             raise RuntimeError("this link is not open")
         return self._session
 
-    def lose(self, why: str = "the connection was closed") -> None:
+    def lose(self, why: str = _CLOSED) -> None:
         """Note that the connection is over."""
         if not self.lost.is_set():
             self.why_lost = why
             self.lost.set()
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Say why the connection was lost, where that tells more than that it was."""
+        try:
+            yield
+        except MCPError:
+            if self.why_lost in _UNTOLD:
+                raise
+            raise AdapterError(f"MCP server '{self.spec.name}': {self.why_lost}") from None
 
     def refused(self, status: int, in_session: bool) -> None:
         """Note that a request was answered with a status: whose it was tells where it was sent from."""
@@ -229,7 +243,8 @@ async def opened_link(
             message_handler=link.heard,
         )
         link._session = await stack.enter_async_context(session)  # noqa: SLF001  (its own module)
-        await _greet(session, modern=modern)
+        with link.telling():
+            await _greet(session, modern=modern)
         yield link
 
 

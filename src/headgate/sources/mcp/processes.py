@@ -20,6 +20,7 @@ from mcp.shared.message import SessionMessage
 from headgate.adapter.masking import scrubbed
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.mcp.configuration import McpSpec
+from headgate.sources.mcp.density import MOST_PARTS, is_dense
 from headgate.sources.words import clean
 
 __all__ = ["LastWords", "process_streams"]
@@ -135,6 +136,8 @@ class _Wire:
     def _message(self, line: bytes) -> types.JSONRPCMessage | None:
         if not line.strip():
             return None
+        if is_dense(line):
+            raise ValueError(f"it sent a message of more than {MOST_PARTS} lists and objects")
         try:
             return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
@@ -142,7 +145,7 @@ class _Wire:
         if answer is None:
             self._noise += 1
             if self._noise > _MOST_NOISE:
-                raise ValueError("it writes lines that are no messages of MCP")
+                raise ValueError("it writes something else than messages of MCP")
         return answer
 
     async def write_messages(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:

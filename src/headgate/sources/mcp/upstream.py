@@ -209,7 +209,8 @@ class Upstream:
             async with opened_link(
                 self.spec, self._bounds, self._words, self._changed.set, modern=self._is_modern
             ) as link:
-                capture = await link.capture()
+                with link.telling():
+                    capture = await link.capture()
                 attempt.deadline = math.inf
                 try:
                     await self._serve(link, capture)
@@ -280,6 +281,6 @@ def _reasons(error: BaseException, status: int) -> tuple[tuple[type[BaseExceptio
         (MCPError, failures.said_by(status) if status else unclear),
         (httpx2.HTTPError, "it cannot be reached"),
         (ValidationError, "it does not speak MCP"),
-        (RuntimeError, "it speaks a version of MCP that is not known here"),
+        (RuntimeError, "it speaks an unknown version of MCP"),
         (BaseException, "the connection cannot be made"),
     )
