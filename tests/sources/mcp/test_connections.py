@@ -107,7 +107,7 @@ async def test_a_server_that_writes_nothing_but_noise_is_ended(monkeypatch: pyte
     async with opened(lines()) as server:
         error = await server.error("show_line", line="noise\n" * 60)
         assert error["code"] == "TRANSPORT_NETWORK_ERROR"
-        assert "it writes lines that are no messages of MCP" in error["message"]
+        assert "it writes something else than messages of MCP" in error["message"]
         assert await server.data("echo", value=1) == {"value": 1}
 
 
