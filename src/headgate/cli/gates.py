@@ -28,7 +28,6 @@ from headgate.sources.gate.gate import Gate, opened_gate
 from headgate.sources.gate.opening import source_of
 from headgate.sources.gate.planning import Choices
 from headgate.sources.gate.specs import DatabaseSpec, GatePlan
-from headgate.sources.http.bounds import Bounds
 from headgate.sources.mcp.captures import Captures, captures_folder
 from headgate.sources.mcp.variables import MissingVariable, Variables
 from headgate.store.interface import Store, StoreError
@@ -75,10 +74,7 @@ class SourceChoices:
             curation = read_curation(self.review) if self.review and self.review != Path() else None
         except AdapterError as error:
             raise SettingError(str(error)) from None
-        try:
-            Bounds(allow=self.allow)
-        except AdapterError as error:
-            raise SettingError(f"--allow: {error}") from None
+        _check_allowed(self.allow)
         variables = Variables(environment, Path.cwd())
         headers = dict(_header(one, variables) for one in self.header)
         return Choices(
@@ -90,6 +86,17 @@ class SourceChoices:
             reload=reload,
             vouched=vouched,
         )
+
+
+def _check_allowed(addresses: tuple[str, ...]) -> None:
+    if not addresses:
+        return
+    from headgate.sources.http.bounds import Bounds  # noqa: PLC0415  (a tenth of a second of imports)
+
+    try:
+        Bounds(allow=addresses)
+    except AdapterError as error:
+        raise SettingError(f"--allow: {error}") from None
 
 
 def _header(given: str, variables: Variables) -> tuple[str, str]:

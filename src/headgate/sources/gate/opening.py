@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
@@ -15,9 +15,11 @@ from headgate.sources.curation import Curation
 from headgate.sources.gate.modules import ModuleSource
 from headgate.sources.gate.picking import Picked
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind, SourceSpec
-from headgate.sources.http.bounds import Bounds
 from headgate.sources.mcp.captures import Captures
 from headgate.sources.source import Fixed, Source
+
+if TYPE_CHECKING:
+    from headgate.sources.http.bounds import Bounds
 
 __all__ = ["STATEMENT_SECONDS", "database_adapter", "demo_adapter", "source_of"]
 
@@ -93,7 +95,9 @@ def _of_file(spec: SourceSpec) -> Source:
     return AdapterFileSource(spec.name, Path(spec.where), bounds=_bounds(spec), opener=opener)
 
 
-def _bounds(spec: SourceSpec) -> Bounds:
+def _bounds(spec: SourceSpec) -> "Bounds":
+    from headgate.sources.http.bounds import Bounds  # noqa: PLC0415  (a tenth of a second of imports)
+
     usual = Bounds(allow=spec.allow)
     return replace(usual, total_seconds=spec.timeout) if spec.timeout else usual
 

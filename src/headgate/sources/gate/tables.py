@@ -29,7 +29,6 @@ from headgate.safety.policy.tables import (
 from headgate.sources.curation import Curation, read_curation
 from headgate.sources.gate.recognizing import COMMAND, beside, command_words, kind_of_source
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind, SourceSpec
-from headgate.sources.http.bounds import Bounds
 from headgate.sources.mcp.configuration import McpSpec, mcp_servers_from
 
 __all__ = ["KEYS", "SourceTable", "read_source"]
@@ -262,6 +261,8 @@ def _credentials(value: object) -> dict[str, dict[str, str]]:
 
 
 def _allowed(value: object) -> tuple[str, ...]:
+    from headgate.sources.http.bounds import Bounds  # noqa: PLC0415  (a tenth of a second of imports)
+
     given = texts(value)
     try:
         return Bounds(allow=given).allow
