@@ -21,6 +21,7 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, DangerLevel, Trust
 from headgate.protocol.errors import AqlError, Denied
+from headgate.sources.files import exporting
 from headgate.sources.files.building import adapter_from, connection_for
 from headgate.sources.files.exporting import exported, file_name_of
 from headgate.sources.files.opening import opened_upstream
@@ -420,6 +421,25 @@ def test_schemas_of_one_name_that_differ_stay_apart() -> None:
         )
     text = exported(adapter, source_target("x"))
     assert_same(adapter, read_back(text))
+
+
+def test_a_file_that_nobody_could_read_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "LARGEST_FILE", 100)
+    with pytest.raises(AdapterError, match="larger than the 100 bytes"):
+        exported(made(), source_target("x"))
+
+
+def test_another_set_of_endpoints_comes_back() -> None:
+    adapter = Adapter("x", profile="database")
+
+    @adapter.read(endpoint="inspect")
+    def get_schema() -> str:
+        """Get the schema."""
+        return ""
+
+    again = read_back(exported(adapter, source_target("x")))
+    assert again.profile == adapter.profile
+    assert_same(adapter, again)
 
 
 def test_a_schema_that_its_source_has_cut_off_stays_open() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from headgate.sources.files import definitions
 from headgate.sources.files.mistakes import path_of, shown
 from tests.sources.files.texts import GET_ITEM, HEAD, changed, file_of, head, mistakes_in, mistakes_in_text, text_of
 
@@ -49,6 +50,36 @@ WRONG: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("no target", head(target=None), "target", MISSING, "Add 'target:'"),
     ("target is a text", head(target="https://x"), "target", TYPE, "indented"),
     ("no base url", changed("target", {**HEAD["target"], "base_url": None}), "target.base_url", TYPE, ""),
+    (
+        "base url missing",
+        changed("target", {key: value for key, value in HEAD["target"].items() if key != "base_url"}),
+        "target.base_url",
+        MISSING,
+        "https",
+    ),
+    (
+        "reserved by paging",
+        op(
+            "",
+            {
+                **GET_ITEM,
+                "params": {"id": {"type": "string", "required": True}, "first": {"type": "integer"}},
+                "pagination": {"style": "page"},
+            },
+        ),
+        f"{OP}.params.first",
+        TWICE,
+        "Rename",
+    ),
+    (
+        "pages of a post",
+        op("", {"name": "search_items", "maps_to": "POST /search", "rationale": "x", "pagination": {"style": "page"}}),
+        f"{OP}.maps_to",
+        MAPPING,
+        "Remove",
+    ),
+    ("example params", op("examples", [{"params": 5}]), f"{OP}.examples[0].params", TYPE, "Write"),
+    ("long parameter", op("params." + "p" * 70, {"type": "string"}), f"{OP}.params.{'p' * 61}", NAME, "sent_as"),
     ("plain http", changed("target.base_url", "http://api.example.com"), "target.base_url", TYPE, "localhost"),
     ("slash behind", changed("target.base_url", "https://x.example/"), "target.base_url", TYPE, "'https://x.example'"),
     ("query in url", changed("target.base_url", "https://x.example?a=1"), "target.base_url", TYPE, "'?'"),
@@ -227,6 +258,13 @@ def test_a_very_wrong_file_is_told_in_part() -> None:
     many = [{"name": f"Bad{n}", "maps_to": "GET /x"} for n in range(200)]
     found = mistakes_in(head(operations={"read": many}))
     assert len(found) == 200
+
+
+def test_more_operations_than_can_be_served_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(definitions, "_MOST_OPERATIONS", 1)
+    more = {**GET_ITEM, "name": "get_more"}
+    (found,) = mistakes_in(head(operations={"read": [GET_ITEM, more]}))
+    assert (found.path, found.found) == ("operations", "2 operations")
 
 
 def test_two_operations_of_one_name_are_told_across_categories() -> None:

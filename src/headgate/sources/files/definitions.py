@@ -1,7 +1,7 @@
 """The operations of a file: from what stands below ``operations`` to entries."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from headgate.adapter.background import Background
@@ -20,7 +20,7 @@ from headgate.sources.files.plugins.rest import mapped
 from headgate.sources.files.references import reached
 from headgate.sources.files.schemas import DATA_TYPES, read_schema, read_schemas
 from headgate.sources.files.spots import Spot
-from headgate.sources.files.values import Entry, Fields, Paging
+from headgate.sources.files.values import Entry
 from headgate.sources.naming import HELD_OPERATIONS
 
 __all__ = ["OPERATION_KEYS", "Read", "read_operations"]
@@ -80,46 +80,50 @@ def _operation(spot: Spot, category: Category, shared: Mapping[str, Schema]) -> 
     definitions = {**shared, **(read_schemas(fields["schemas"], shared) if "schemas" in fields else {})}
     params = fields.get("params")
     given = read_parameters(params, definitions) if params is not None and params.value is not None else ()
-    texts = {key: fields[key].text() for key in ("group", "rationale", "summary", "endpoint") if key in fields}
-    paging = read_paging(fields["pagination"]) if "pagination" in fields else None
-    choice = read_fields(fields)
-    rules = read_schema(fields["rules"], list(definitions)) if "rules" in fields else {}
-    returns, returned = _response(fields.get("response"), list(definitions))
-    danger = _danger(fields)
-    examples = tuple(_examples(fields["examples"])) if "examples" in fields else ()
-    flags = {key: fields[key].flag() for key in ("requires_confirmation", "non_idempotent") if key in fields}
+    said = _said(fields, definitions)
     if name is None or maps_to is None:
         return None
-    summary, description = _words(fields.get("description"), texts.get("summary"), name, maps_to)
-    shape = _shape(given, category, maps_to, paging, choice, spot)
-    schemas = [*(one.schema for one in shape), rules, returns]
-    return Read(
-        Entry(
-            name=name,
-            category=category,
-            maps_to=maps_to,
-            summary=summary,
-            description=description,
-            parameters=shape,
-            sent={one.parameter.name: one.sent for one in given},
-            folded=category is Category.UPDATE and all(one.parameter.name != INPUT for one in given),
-            definitions=reached(schemas, definitions),
-            rules=rules,
-            returns=returns,
-            returns_description=returned,
-            examples=examples,
-            deprecated=read_deprecated(fields["deprecated"]) if "deprecated" in fields else None,
-            danger=danger,
-            requires_confirmation=bool(flags.get("requires_confirmation")),
-            endpoint=texts.get("endpoint"),
-            locks=fields["locks"].texts() if "locks" in fields else None,
-            rationale=texts.get("rationale") or "",
-            group=texts.get("group") or "",
-            background=_background(fields["background"]) if "background" in fields else None,
-            paging=paging,
-            fields=choice,
-        ),
-        spot,
+    summary, description = _words(fields.get("description"), said.summary, name, maps_to)
+    shape = _shape(given, category, maps_to, said, spot)
+    made = replace(
+        said,
+        name=name,
+        category=category,
+        maps_to=maps_to,
+        summary=summary,
+        description=description,
+        parameters=shape,
+        sent={one.parameter.name: one.sent for one in given},
+        folded=category is Category.UPDATE and all(one.parameter.name != INPUT for one in given),
+        definitions=reached([*(one.schema for one in shape), said.rules, said.returns], definitions),
+    )
+    return Read(made, spot)
+
+
+def _said(fields: Mapping[str, Spot], definitions: Mapping[str, Schema]) -> Entry:
+    """What is said of an operation beside its request; the rest is filled in by whoever knows it."""
+    texts = {key: fields[key].text() for key in ("group", "rationale", "summary", "endpoint") if key in fields}
+    flags = {key: fields[key].flag() for key in ("requires_confirmation", "non_idempotent") if key in fields}
+    returns, returned = _response(fields.get("response"), list(definitions))
+    return Entry(
+        name="",
+        category=Category.READ,
+        maps_to="",
+        summary=texts.get("summary") or "",
+        rules=read_schema(fields["rules"], list(definitions)) if "rules" in fields else {},
+        returns=returns,
+        returns_description=returned,
+        examples=tuple(_examples(fields["examples"])) if "examples" in fields else (),
+        deprecated=read_deprecated(fields["deprecated"]) if "deprecated" in fields else None,
+        danger=_danger(fields),
+        requires_confirmation=bool(flags.get("requires_confirmation")),
+        endpoint=texts.get("endpoint"),
+        locks=fields["locks"].texts() if "locks" in fields else None,
+        rationale=texts.get("rationale") or "",
+        group=texts.get("group") or "",
+        background=_background(fields["background"]) if "background" in fields else None,
+        paging=read_paging(fields["pagination"]) if "pagination" in fields else None,
+        fields=read_fields(fields),
     )
 
 
@@ -137,7 +141,7 @@ def _name(spot: Spot) -> str | None:
     return name
 
 
-def _words(spot: Spot | None, summary: str | None, name: str, maps_to: str) -> tuple[str, str]:
+def _words(spot: Spot | None, summary: str, name: str, maps_to: str) -> tuple[str, str]:
     """One line, and all that the file says; out of the name and the mapping if it says nothing."""
     text = spot.text(longest=_LONGEST_DESCRIPTION) if spot is not None else None
     if text is None:
@@ -146,16 +150,15 @@ def _words(spot: Spot | None, summary: str | None, name: str, maps_to: str) -> t
     return first, "" if text.strip() == first else text
 
 
-def _shape(
-    given: Sequence[Given], category: Category, maps_to: str, paging: Paging | None, choice: Fields | None, spot: Spot
-) -> tuple[Parameter, ...]:
+def _shape(given: Sequence[Given], category: Category, maps_to: str, said: Entry, spot: Spot) -> tuple[Parameter, ...]:
     """The parameters that callers see: an UPDATE has its ``input``, a list ``first`` and ``after``."""
+    paging = said.paging
     parameters = tuple(one.parameter for one in given)
     if paging is not None:
         own = (paging.param_name, paging.per_page_param)
         parameters = tuple(one.parameter for one in given if one.sent.name not in own) + paging_parameters(paging)
-    if choice is not None:
-        parameters = (*parameters, choice_of(choice))
+    if said.fields is not None:
+        parameters = (*parameters, choice_of(said.fields))
     names = [one.name for one in parameters]
     for name in {name for name in names if names.count(name) > 1}:
         here = spot.below("params", None).below(name, None)
