@@ -21,6 +21,7 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, DangerLevel, Trust
 from headgate.protocol.errors import AqlError, Denied
+from headgate.sources.curation import Curation
 from headgate.sources.files import exporting
 from headgate.sources.files.building import adapter_from, connection_for
 from headgate.sources.files.exporting import exported, file_name_of
@@ -32,8 +33,11 @@ from headgate.sources.files.values import CONTEXT
 from headgate.sources.files.wiring import mcp_target, source_target
 from headgate.sources.gate.opening import demo_adapter
 from headgate.sources.gate.specs import DatabaseSpec
+from headgate.sources.mcp.captures import Capture
+from headgate.sources.mcp.source import mcp_operations
 from headgate.sources.modules import load_adapter
 from headgate.sources.source import Fixed, Source
+from tests.cli.desks import TOOLS
 from tests.sources.files.texts import GET_ITEM, adapter_of, called, context_of, head
 from tests.support import ROOT, schema_errors
 
@@ -183,6 +187,14 @@ async def test_an_mcp_server_is_referred_to_by_its_tools() -> None:
     assert_same(adapter, again)
     assert await called(again, "read_file", query_text="x") == {"tool": "readFile", "query_text": "x"}
     assert [(one.kind, one.options) for one in asked] == [("mcp", target.options)]
+
+
+def test_the_tools_of_a_server_come_back_the_same() -> None:
+    adapter = Adapter("desk")
+    for operation in mcp_operations(Capture(tools=tuple(TOOLS)), "desk", made, Curation()):
+        adapter.add(operation)
+    assert len(adapter.operations) == len(TOOLS)
+    assert_same(adapter, read_back(exported(adapter, mcp_target({"url": "https://desk.example/mcp"}))))
 
 
 def test_a_tool_without_its_own_name_cannot_be_referred_to() -> None:

@@ -10,6 +10,7 @@ from typing import Final
 from headgate.protocol.categories import Category
 from headgate.safety.policy.limits import MICRO, ApiLimit, Measure, Price, Quota
 from headgate.safety.policy.patterns import ANYTHING, Patterns
+from headgate.sources.files.headroom import Telling
 from headgate.sources.files.spots import Spot
 from headgate.sources.files.values import Entry
 
@@ -40,6 +41,7 @@ class Limits:
     api_limits: tuple[ApiLimit, ...] = ()
     quotas: tuple[Quota, ...] = ()
     prices: tuple[Price, ...] = ()
+    telling: tuple[Telling, ...] = ()
 
 
 def read_limits(spot: Spot, entries: Sequence[Entry]) -> Limits:
@@ -51,7 +53,17 @@ def read_limits(spot: Spot, entries: Sequence[Entry]) -> Limits:
     keys = [limit.key for limit in limits]
     for key in {key for key in keys if keys.count(key) > 1}:
         spot.wrong("each limit once", "Leave one of the two out.", found=f"two limits of '{key}'")
-    return Limits(tuple(limits), quotas, prices)
+    return Limits(tuple(limits), quotas, prices, tuple(_telling(fields.get("api_limits"))))
+
+
+def _telling(spot: Spot | None) -> Iterator[Telling]:
+    """The headers of limits of all operations; both must be there to know until when to wait."""
+    for one in spot.value if spot is not None and isinstance(spot.value, list) else ():
+        match one:
+            case {"scope": "global", "remaining_header": str(remaining), "reset_header": str(reset)}:
+                yield Telling(remaining, reset)
+            case _:
+                pass
 
 
 def _simple(fields: Mapping[str, Spot]) -> Iterator[ApiLimit]:

@@ -98,6 +98,7 @@ def _file(top: Spot, document: Document, folder: Path) -> AdapterFile:
         entries=tuple(entries),
         policy=_policy(name, limits, entries),
         limits=_plain(fields.get("rate_limits")),
+        telling=limits.telling,
         profile=_profile(fields.get("profile")),
         documentation=document.body.strip(),
         folder=folder,

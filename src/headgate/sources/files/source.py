@@ -97,7 +97,7 @@ class AdapterFileSource:
     def _connection(self, file: AdapterFile) -> Connection:
         """The connection of a version before, if it still leads to the same; calls that are under way keep theirs."""
         for before, connection in self._connections:
-            if (before.target, before.auth, before.name) == (file.target, file.auth, file.name):
+            if _way(before) == _way(file):
                 return connection
         made = connection_for(file, _surroundings(file, self._bounds, self._opener))
         self._connections.append((file, made))
@@ -111,5 +111,10 @@ class AdapterFileSource:
             await connection.close()
 
 
+def _way(file: AdapterFile) -> tuple[object, ...]:
+    """What two versions must agree on to share a connection."""
+    return file.target, file.auth, file.name, file.telling
+
+
 def _surroundings(file: AdapterFile, bounds: Bounds, opener: Opener | None) -> Surroundings:
-    return Surroundings(name=file.name, folder=file.folder, bounds=bounds, opener=opener)
+    return Surroundings(name=file.name, folder=file.folder, bounds=bounds, opener=opener, telling=file.telling)

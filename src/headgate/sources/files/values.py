@@ -11,6 +11,7 @@ from headgate.adapter.parameters import Deprecated, Parameter, Schema
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger, Trust
 from headgate.safety.policy.rules import Policy
+from headgate.sources.files.headroom import Telling
 
 __all__ = [
     "CONTEXT",
@@ -132,6 +133,8 @@ class AdapterFile:
     """The limits, quotas, prices and confirmations that the file demands of whoever serves it."""
     limits: Mapping[str, object] = field(default_factory=dict)
     """The limits as they stand in the file."""
+    telling: tuple[Telling, ...] = ()
+    """The headers in which the API tells how much it still allows."""
     profile: str = "crude"
     documentation: str = ""
     folder: Path = Path()

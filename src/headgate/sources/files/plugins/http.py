@@ -7,6 +7,7 @@ from typing import Final
 
 from headgate.adapter.context import Context
 from headgate.protocol.errors import AqlError
+from headgate.sources.files.headroom import Headroom
 from headgate.sources.files.plugins.interfaces import Surroundings
 from headgate.sources.files.spots import Spot
 from headgate.sources.files.values import Target
@@ -30,12 +31,16 @@ class HttpConnection:
         self._credentials = credentials
         self._here = here
         self._sender: Sender | None = None
+        self._headroom = Headroom(here.telling)
 
     async def send(self, request: OutRequest, context: Context | None) -> Answer:
         """The answer to a request, whatever its status."""
         if self._sender is None:
             self._sender = Sender(self._here.bounds, self._base_url, self._credentials, name=self._here.name)
-        return await self._sender.send(request)
+        self._headroom.check()
+        answer = await self._sender.send(request)
+        self._headroom.learn(answer)
+        return answer
 
     async def close(self) -> None:
         """Close the connections that are kept."""

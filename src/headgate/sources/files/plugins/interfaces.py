@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from headgate.adapter.context import Context
+from headgate.sources.files.headroom import Telling
 from headgate.sources.files.spots import Spot
 from headgate.sources.files.values import Auth, Entry, Target
 from headgate.sources.http.bounds import Bounds
@@ -49,6 +50,8 @@ class Surroundings:
     folder: Path = Path()
     bounds: Bounds = field(default_factory=Bounds)
     opener: Opener | None = None
+    telling: tuple[Telling, ...] = ()
+    """The headers in which the API tells how much it still allows."""
 
 
 class Plugin(Protocol):
