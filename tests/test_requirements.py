@@ -41,7 +41,8 @@ def rows() -> list[Row]:
 
 
 def marks() -> list[Mark]:
-    return [mark for path in sorted(TESTS.rglob("*.py")) for mark in marks_in(path, TESTS)]
+    ours = [path for path in sorted(TESTS.rglob("*.py")) if not {".venv", "node_modules"} & set(path.parts)]
+    return [mark for path in ours for mark in marks_in(path, TESTS)]
 
 
 def marks_in(path: Path, root: Path) -> Iterator[Mark]:
