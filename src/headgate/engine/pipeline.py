@@ -14,21 +14,21 @@ import anyio
 import anyio.to_thread
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.contents import Contents, Part
-from headgate.adapter.context import ANONYMOUS, AskUser, Caller, Context, Progress, Session
-from headgate.adapter.deprecations import deprecation_notices
+from headgate.adapter.contents import Part
+from headgate.adapter.context import ANONYMOUS, AskUser, Caller, Progress, Session
 from headgate.adapter.exposure import Exposure
-from headgate.adapter.introspection import INTROSPECT, Introspector
+from headgate.adapter.introspection import Introspector
 from headgate.adapter.masking import masked
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.engine import events, refusals
 from headgate.engine.background import Performer
 from headgate.engine.batches import names_in, not_begun, run_batch, run_together
 from headgate.engine.concurrency import Turns
-from headgate.engine.encoding import encode, standing_alone
+from headgate.engine.encoding import encode
 from headgate.engine.failures import Failures, has_no_room_for_details
 from headgate.engine.gating import ask_of, respect, settled, take_controls, what_would_happen
 from headgate.engine.interruptions import is_interruption
+from headgate.engine.running import detached, execute, shape
 from headgate.engine.stages import NO_CONTROLS, Call, Encoded, Outcome, Permitted, Reply, Routed, Scope
 from headgate.engine.starting import begun, repeated
 from headgate.engine.telling import Teller, about, ms_since
@@ -288,8 +288,8 @@ class Engine:
             raise
         if self._tell and outcome.duration_ms is not None:
             self._tell(events.Executed(*about(scope), outcome.call.operation.name, outcome.duration_ms))
-        outcome, attachments = _detached(outcome, scope)
-        return self._encode(self._shape(outcome, scope), outcome, attachments)
+        outcome, attachments = detached(outcome, scope)
+        return self._encode(shape(outcome, scope), outcome, attachments)
 
     def _route(self, request: Request, scope: Scope) -> Routed:
         """The operation, called through the endpoint that it belongs to (Spec 6.2)."""
@@ -370,46 +370,12 @@ class Engine:
             return await begun(permitted, self.executions, scope)
         key = self._turns.key(call.operation, call.values)
         if key is None:
-            return await self._execute(call, scope)
+            return await execute(call, scope)
         await self._turns.take(key)
         try:
-            return await self._execute(call, scope)
+            return await execute(call, scope)
         finally:
             self._turns.release(key)
-
-    async def _execute(self, call: Call, scope: Scope) -> Outcome:
-        operation, values = call.operation, call.values
-        started = time.perf_counter()
-        if operation.bind is not None:
-            values = dict(operation.bind(values))
-        context = None
-        if operation.context_parameter is not None:
-            context = Context(
-                operation.name,
-                scope.request_id,
-                scope.caller,
-                scope.session,
-                scope.progress,
-                is_async=operation.is_async,
-                ask=scope.ask_user,
-            )
-            values = {**values, operation.context_parameter: context}
-        if operation.is_async:
-            data = await operation.function(**values)
-        else:
-            data = await anyio.to_thread.run_sync(partial(operation.function, **values))
-        return Outcome(call, data, tuple(context.warnings) if context else (), ms_since(started))
-
-    def _shape(self, outcome: Outcome, scope: Scope) -> Success:
-        """The answer with its warnings. Introspection has no room for any."""
-        call, data, added, *_ = outcome
-        if call.operation.name == INTROSPECT:
-            return Success(data)
-        data = standing_alone(data)
-        warnings = call.warnings + added
-        if call.operation.deprecated or call.operation.deprecated_parameters:
-            warnings += tuple(deprecation_notices(call.operation, call.given, scope.session))
-        return Success(data, warnings)
 
     def _encode(self, success: Success, outcome: Outcome, attachments: tuple[Part, ...]) -> Encoded:
         """One JSON text, never larger than the limit (Spec 4.7.5); what is sent beside it counts too."""
@@ -424,13 +390,3 @@ class Engine:
             labels = request.metadata if request else {}
             lasting = scope.session.lasting
             self._tell(events.Received(*about(scope), scope.endpoint, operations, labels, lasting))
-
-
-def _detached(outcome: Outcome, scope: Scope) -> tuple[Outcome, tuple[Part, ...]]:
-    """What a handler gave as data, and apart from it what is sent beside the answer, if that is possible."""
-    if not isinstance(outcome.data, Contents):
-        return outcome, ()
-    if not scope.attaches:
-        return outcome._replace(data=outcome.data.inline()), ()
-    data, parts = outcome.data.attached()
-    return outcome._replace(data=data), tuple(parts)

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import anyio
 import mcp_types as types
-import orjson
 from mcp.server import CacheHint, NotificationOptions, Server
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.context import CallNext, HandlerResult
@@ -28,6 +27,7 @@ from headgate.engine.stages import Reply
 from headgate.executions.service import Executions
 from headgate.protocol import PROTOCOL_VERSION
 from headgate.protocol.suggestions import did_you_mean, nearest
+from headgate.server.answers import instructions_of, result_of, tool_of
 from headgate.server.asking import (
     QUESTION,
     Page,
@@ -42,9 +42,8 @@ from headgate.server.asking import (
 )
 from headgate.server.calls import arguments_of, plain_call, with_any_arguments
 from headgate.server.contexts import Context, caller_of, is_legacy
-from headgate.server.descriptions import ToolCard, input_schema, tool_cards
+from headgate.server.descriptions import input_schema, tool_cards
 from headgate.server.edge import Edge
-from headgate.server.jsonrpc import tool_result
 from headgate.server.messages import max_message_size
 from headgate.server.parking import ASKED, Parking, Shows, answer_in, ask_through
 from headgate.server.sessions import Sessions
@@ -91,7 +90,7 @@ class McpServer(Server[Session]):
             adapter.name,
             version=adapter.version,
             description=adapter.description or None,
-            instructions=_instructions(adapter),
+            instructions=instructions_of(adapter),
             cache_hints={"tools/list": CacheHint(ttl_ms=settings.cache_seconds * 1000, scope="public")},
             lifespan=self._connection,
             get_tool_input_schema=lambda _name: None,
@@ -117,7 +116,7 @@ class McpServer(Server[Session]):
         exposure = self.engine.options.exposure
         cards = tool_cards(self.engine.introspector.operations, exposure, self.settings.index_tokens)
         self._families: Mapping[str, str | None] = {card.name: card.family for card in cards}
-        self._tools = types.ListToolsResult(tools=[_tool(card, input_schema(adapter)) for card in cards])
+        self._tools = types.ListToolsResult(tools=[tool_of(card, input_schema(adapter)) for card in cards])
 
     @property
     def tool_names(self) -> list[str]:
@@ -369,7 +368,7 @@ class McpServer(Server[Session]):
         return self._complete(ctx, reply) if task is None else {**task, "_meta": self._stamp()}
 
     def _complete(self, ctx: Context, reply: Reply) -> dict[str, Any]:
-        result = _result(reply, self._session(ctx), self.settings.structured_content)
+        result = result_of(reply, self._session(ctx), self.settings.structured_content)
         if not is_legacy(ctx):
             result["resultType"] = "complete"
             result["_meta"] = {**result.get("_meta", {}), **self._stamp()}
@@ -412,33 +411,3 @@ class McpServer(Server[Session]):
 
 async def _report(ctx: Context, current: float, total: float | None, message: str | None) -> None:
     await ctx.session.report_progress(current, total, message)
-
-
-def _result(reply: Reply, session: Session, structured: bool) -> dict[str, Any]:
-    """The envelope as one text. A failure also says where to find it in the log, in a place that models do not read.
-
-    It is written as MCP sends it: the SDK checks that form in any case, and its models would only be made to be undone.
-    """
-    result = tool_result(reply.text, is_error=reply.is_error, attachments=reply.attachments)
-    if structured:
-        result["structuredContent"] = orjson.loads(reply.text)
-    if reply.failed and reply.request_id:
-        result["_meta"] = {"headgate/requestId": reply.request_id, "headgate/sessionId": session.id}
-    return result
-
-
-def _tool(card: ToolCard, schema: dict[str, Any]) -> types.Tool:
-    return types.Tool(
-        name=card.name,
-        description=card.description,
-        input_schema=schema,
-        annotations=types.ToolAnnotations(read_only_hint=card.read_only, destructive_hint=card.destructive),
-    )
-
-
-def _instructions(adapter: Adapter) -> str:
-    about = f"{adapter.description.rstrip('.')}. " if adapter.description else ""
-    return (
-        f"{about}Call a tool with an operation and its params. "
-        "The operation 'introspect' tells what there is and how to call it."
-    )
