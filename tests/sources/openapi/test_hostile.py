@@ -74,7 +74,7 @@ def test_odd_names_of_everything_become_harmless(name: str) -> None:
             assert parameter.name.isascii()
 
 
-@pytest.mark.parametrize("path", ["/../admin", "/a/../b", "/a/%2e%2e/b", "/..\\x", "//evil.example/x", "/a?b=c", "a"])
+@pytest.mark.parametrize("path", ["/../admin", "/a/../b", "/a/%2e%2e/b", "/..\\x", "//evil.example/x", "/a?b={c}", "a"])
 def test_a_path_that_leads_elsewhere_is_not_taken(path: str) -> None:
     adapter = adapter_of(document({path: {"get": get()}, "/fine": {"get": get()}}))
     urls = [getattr(one.function, "prepared")({}).url for one in adapter.operations.values()]  # noqa: B009

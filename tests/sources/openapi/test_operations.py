@@ -311,13 +311,19 @@ def test_what_cannot_be_used_is_left_out_and_said(caplog: pytest.LogCaptureFixtu
     paths = {
         "/ok": {"get": get(), "trace": get(), "post": 5},
         "no-slash": {"get": get()},
-        "/a?b": {"get": get()},
+        "/a?b={c}": {"get": get()},
         "/x": 5,
     }
     adapter = adapter_of(document(paths | {f"/..{'/x' * n}": {"get": get()} for n in range(30)}))
     assert list(adapter.operations) == ["list_ok"]
     assert "'GET no-slash' is left out: a path must begin with '/'" in caplog.text
     assert "and 12 more of this kind" in caplog.text
+
+
+def test_a_query_that_stands_in_the_path_is_always_sent() -> None:
+    operation = operation_of(get({"name": "q", "in": "query", "schema": {}}), "/things?action=list all&x")
+    function: Any = operation.function
+    assert function.prepared({"q": 1}).query == (("action", "list%20all"), ("x", ""), ("q", "1"))
 
 
 def test_a_fragment_of_a_path_is_never_sent() -> None:

@@ -21,7 +21,7 @@ from tests.sources.openapi.reading import ABSENT, read_form, read_json, read_mul
 
 OWN = {"full_name": "fullName", "dash_ed": "dash-ed", "plain_text": "plainText"}
 """How the document spells what headgate has in snake_case."""
-EXAMPLES = 12
+EXAMPLES = 8
 
 _texts = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=8),

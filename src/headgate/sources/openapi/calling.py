@@ -118,6 +118,7 @@ class Call:
                 yield one, given.located[key]
 
     def _query(self, given: Given) -> Iterator[tuple[str, str]]:
+        yield from self.template.query
         for one, value in self._at("query", given):
             yield from as_query(one.name, one.style, value)
 

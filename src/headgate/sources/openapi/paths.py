@@ -1,10 +1,10 @@
 """The path of a request: a template, and the texts that take the place of its names."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qsl, quote, unquote
 
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.errors import Invalid
@@ -21,6 +21,8 @@ class PathTemplate:
     """A path such as ``/pets/{petId}``, cut into its segments, each of texts and names by turns."""
 
     segments: tuple[tuple[str, ...], ...]
+    query: tuple[tuple[str, str], ...] = ()
+    """What the path says of its query itself, encoded."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,14 +51,19 @@ def path_template(path: str) -> PathTemplate:
 
     What follows a '#' is never sent; documents have it where they describe one request in several ways.
     """
-    path = path.partition("#")[0]
+    path, _, query = path.partition("#")[0].partition("?")
     if not path.startswith("/"):
         raise AdapterError("a path must begin with '/'")
     if {".", ".."} & {unquote(part) for part in _BETWEEN.split(path)}:
         raise AdapterError("a path must not have the segments '.' and '..'")
-    if "?" in path:
-        raise AdapterError("a path must not hold '?': write what follows as parameters")
-    return PathTemplate(tuple(_cut(segment) for segment in path.split("/")))
+    if "{" in query:
+        raise AdapterError("a path must not hold names after a '?': write them as parameters")
+    return PathTemplate(tuple(_cut(segment) for segment in path.split("/")), tuple(_pairs(query)))
+
+
+def _pairs(query: str) -> Iterator[tuple[str, str]]:
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        yield quote(name, safe=""), quote(value, safe="")
 
 
 def _cut(segment: str) -> tuple[str, ...]:
