@@ -25,6 +25,8 @@ LAYERS = (
 )
 FREE = "headgate._version"
 KNOWS_MCP = ("headgate.server", "headgate.client", "headgate.sources.mcp")
+KINDS = {"files", "mcp", "openapi", "sql", "bookshop", "modules"}
+GATE = "gate"
 SOURCE = ROOT / "src" / "headgate"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
@@ -64,7 +66,13 @@ def _is_allowed(name: str, module: str, allowed: set[str]) -> bool:
         return module.startswith(KNOWS_MCP)
     if top != "headgate" or name.startswith(FREE) or name == "headgate.__version__":
         return True
-    return package_of(name) in allowed
+    return package_of(name) in allowed and not _is_sibling(name, module)
+
+
+def _is_sibling(name: str, module: str) -> bool:
+    """Whether a kind of source imports another kind: only the gate knows them all."""
+    kinds = [one.split(".")[2] for one in (module, name) if one.startswith("headgate.sources.")]
+    return len(kinds) == 2 and kinds[0] != kinds[1] and kinds[0] != GATE and set(kinds) <= {*KINDS, GATE}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
@@ -89,6 +97,8 @@ def test_every_package_has_its_place() -> None:
         ("headgate.engine.x", "from mcp import server"),
         ("headgate.cli.x", "import mcp_types as types"),
         ("headgate.sources.openapi.x", "import mcp"),
+        ("headgate.sources.files.x", "from headgate.sources.openapi.y import z"),
+        ("headgate.sources.mcp.x", "from headgate.sources.gate.y import z"),
         ("headgate.engine.x", "from headgate import Adapter"),
     ],
     ids=[
@@ -101,6 +111,8 @@ def test_every_package_has_its_place() -> None:
             "mcp",
             "mcp types",
             "mcp in another source",
+            "another kind of source",
+            "the gate",
         ),
         "the public surface",
     ],
@@ -116,6 +128,7 @@ def test_an_import_that_goes_the_wrong_way_is_found(module: str, source: str) ->
         ("headgate.adapter.x", "from headgate._version import __version__"),
         ("headgate.server.x", "import mcp\nimport asyncio"),
         ("headgate.sources.mcp.x", "import mcp"),
+        ("headgate.sources.gate.x", "from headgate.sources.mcp.y import z"),
         ("headgate.adapter.x", "from .y import z"),
         ("headgate", "from headgate.server.binding import mcp_server"),
     ],
@@ -124,6 +137,7 @@ def test_an_import_that_goes_the_wrong_way_is_found(module: str, source: str) ->
         "the version",
         "mcp on the edge",
         "mcp where servers are wrapped",
+        "any source in the gate",
         "its own package",
         "the public surface itself",
     ],

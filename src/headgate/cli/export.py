@@ -84,8 +84,8 @@ def _bundle(found: Found) -> dict[str, object]:
 
 def _write_adapters(looked: Looked, output: Path | None) -> None:
     """One adapter file, or one for each source in a folder."""
-    from headgate.sources.files.destinations import exported_source  # noqa: PLC0415
     from headgate.sources.files.exporting import file_name_of  # noqa: PLC0415
+    from headgate.sources.gate.exporting import exported_source  # noqa: PLC0415
 
     is_folder = output is not None and output.is_dir()
     if len(looked.found) > 1 and not is_folder:

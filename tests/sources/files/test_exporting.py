@@ -25,7 +25,6 @@ from headgate.sources.curation import Curation
 from headgate.sources.files import exporting
 from headgate.sources.files.building import adapter_from, connection_for
 from headgate.sources.files.exporting import exported, file_name_of
-from headgate.sources.files.opening import opened_upstream
 from headgate.sources.files.plugins.interfaces import Surroundings, Upstream
 from headgate.sources.files.reading import adapter_file_from
 from headgate.sources.files.references import reached
@@ -33,6 +32,7 @@ from headgate.sources.files.values import CONTEXT
 from headgate.sources.files.wiring import mcp_target, source_target
 from headgate.sources.gate.opening import demo_adapter
 from headgate.sources.gate.specs import DatabaseSpec
+from headgate.sources.gate.upstreams import opened_upstream
 from headgate.sources.mcp.captures import Capture
 from headgate.sources.mcp.source import mcp_operations
 from headgate.sources.modules import load_adapter

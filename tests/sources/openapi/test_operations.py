@@ -18,7 +18,7 @@ from headgate.sources.curation import Curation
 from headgate.sources.openapi.documents import document_of
 from headgate.sources.openapi.naming import Spot, name_spots
 from headgate.sources.openapi.options import OpenApiOptions
-from headgate.sources.openapi.selecting import selected
+from headgate.sources.selecting import selected
 from tests.sources.http.upstream import always, reply, running
 from tests.sources.openapi.making import Node, adapter_of, call, document, get, operation_of
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from headgate.adapter.parameters import Parameter
 from headgate.protocol.requests import parse_stringified
 from headgate.sources.files.values import Fields
-from headgate.sources.openapi.selecting import FIELDS as EVERY_FIELD
+from headgate.sources.selecting import FIELDS as EVERY_FIELD
 from headgate.sources.shapes import NOT_GIVEN
 
 __all__ = ["FIELDS", "choice_of", "chosen"]

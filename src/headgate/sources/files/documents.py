@@ -8,7 +8,7 @@ from typing import Any, Final
 import yaml
 
 from headgate.sources.files.mistakes import AdapterFileError, Mistake, Steps, path_of, shown
-from headgate.sources.openapi.yaml_scalars import scalar
+from headgate.sources.yaml_scalars import scalar
 
 __all__ = ["LARGEST_FILE", "Document", "read_document", "text_of_file"]
 

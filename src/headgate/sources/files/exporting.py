@@ -14,20 +14,18 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger
 from headgate.protocol.profiles import CRUDE, PROFILES
-from headgate.sources.files.building import operation_of
 from headgate.sources.files.documents import LARGEST_FILE
 from headgate.sources.files.leaks import without_credentials, without_secrets
 from headgate.sources.files.parameters import KEYWORDS, SAYS_WHAT, default_fits
 from headgate.sources.files.reading import VERSION, adapter_file_from
 from headgate.sources.files.references import IN_FILE, reached, references_in, referring
-from headgate.sources.files.rest_wiring import rest_wiring
 from headgate.sources.files.schemas import DATA_TYPES
-from headgate.sources.files.values import AdapterFile, Entry, Paging, Target
-from headgate.sources.files.wiring import Wired, Wiring, source_target, wiring_of
+from headgate.sources.files.values import Entry, Paging, Target
+from headgate.sources.files.wiring import Wired, Wiring, wiring_of
 from headgate.sources.files.writing import written
 from headgate.sources.shapes import NOT_GIVEN
 
-__all__ = ["exported", "exported_document", "file_name_of"]
+__all__ = ["exported", "file_name_of"]
 
 _NOT_NAME: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 64
@@ -49,33 +47,6 @@ def exported(adapter: Adapter, target: Target | Wiring | None = None) -> str:
         )
     adapter_file_from(text, file_name_of(adapter))
     return text
-
-
-def exported_document(adapter: Adapter, source: str) -> str:
-    """The text of an adapter file for an OpenAPI document: with the requests themselves if a file can say them all."""
-    wiring = rest_wiring(adapter)
-    if wiring is not None:
-        try:
-            text = exported(adapter, wiring)
-        except AdapterError:  # a rule that files have and documents do not
-            return exported(adapter, source_target(source))
-        if _says_the_same(adapter, adapter_file_from(text, source)):
-            return text
-    return exported(adapter, source_target(source))
-
-
-def _says_the_same(adapter: Adapter, file: AdapterFile) -> bool:
-    """Whether callers of a file's operations see just what they would see of the adapter's."""
-    made = {entry.name: operation_of(entry, _never) for entry in file.entries}
-    return all(
-        (made[name].schema, made[name].category, made[name].full_description)
-        == (one.schema, one.category, one.full_description)
-        for name, one in adapter.operations.items()
-    )
-
-
-async def _never(**values: object) -> None:
-    """Stands where a handler would be."""
 
 
 def file_name_of(adapter: Adapter) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import yaml
 
-from headgate.sources.openapi.yaml_scalars import scalar
+from headgate.sources.yaml_scalars import scalar
 
 __all__ = ["written"]
 

@@ -88,8 +88,8 @@ def _of_document(spec: SourceSpec) -> Source:
 
 
 def _of_file(spec: SourceSpec) -> Source:
-    from headgate.sources.files.opening import opened_upstream  # noqa: PLC0415  (which needs this module)
     from headgate.sources.files.source import AdapterFileSource  # noqa: PLC0415
+    from headgate.sources.gate.upstreams import opened_upstream  # noqa: PLC0415  (which needs this module)
 
     opener = opened_upstream if spec.is_vouched_for else None
     return AdapterFileSource(spec.name, Path(spec.where), bounds=_bounds(spec), opener=opener)

@@ -178,10 +178,7 @@ class _Entry:
     def _command(self) -> tuple[str, tuple[str, ...]]:
         """The program and its arguments; some hosts write both as one list, and people as one line."""
         command = self._entry.get("command")
-        if isinstance(command, list):
-            words = self._list("command", command)
-        else:
-            words = _words(self._text("command"))
+        words = self._list("command", command) if isinstance(command, list) else _words(self._text("command"))
         args = self._list("args", self._entry.get("args") or [])
         return (words[0] if words else ""), (*words[1:], *args)
 

@@ -31,10 +31,10 @@ from headgate.sources.openapi.paths import PathTemplate, path_template
 from headgate.sources.openapi.references import References
 from headgate.sources.openapi.schemas import Rewritten, Schemas
 from headgate.sources.openapi.security import Schemes, Security
-from headgate.sources.openapi.selecting import FIELDS
 from headgate.sources.openapi.servers import base_url_of
 from headgate.sources.openapi.styles import Style
 from headgate.sources.openapi.words import DESCRIPTION, plain, summarized
+from headgate.sources.selecting import FIELDS
 
 __all__ = ["METHODS", "Builder", "Place"]
 

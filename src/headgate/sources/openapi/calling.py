@@ -20,8 +20,8 @@ from headgate.sources.openapi.media import Kind
 from headgate.sources.openapi.parameters import Located
 from headgate.sources.openapi.paths import PathTemplate
 from headgate.sources.openapi.security import Security
-from headgate.sources.openapi.selecting import selected
 from headgate.sources.openapi.styles import as_cookies, as_header, as_path, as_query
+from headgate.sources.selecting import selected
 from headgate.sources.shapes import NOT_GIVEN
 
 __all__ = ["Call", "Prepared"]

@@ -15,7 +15,7 @@ from headgate.sources.openapi.calling import Call, Prepared
 from headgate.sources.openapi.cursors import Position, PositionCursors
 from headgate.sources.openapi.escaping import json_text
 from headgate.sources.openapi.paging import Paging, Turn
-from headgate.sources.openapi.selecting import selected
+from headgate.sources.selecting import selected
 from headgate.sources.shapes import NOT_GIVEN
 
 __all__ = ["AFTER", "CONTEXT", "FIRST", "MOST_ITEMS", "MOST_PAGES", "Pages", "page_schema"]

@@ -7,7 +7,7 @@ import yaml
 
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.errors import quoted
-from headgate.sources.openapi.yaml_scalars import scalar
+from headgate.sources.yaml_scalars import scalar
 
 __all__ = ["DEEPEST", "yaml_value"]
 

@@ -10,7 +10,6 @@ from headgate.adapter.schemas import REF
 from headgate.adapter.subschemas import SAME_VALUE, keyed_children, target_of, with_children
 from headgate.sources.shapes.normalizing import Normalized
 from headgate.sources.shapes.places import mentioned
-from headgate.sources.shapes.spelling import EVALUATED, spelt_out
 
 __all__ = ["Part", "Request", "Standing", "request_of"]
 
@@ -114,8 +113,6 @@ def request_of(clean: Normalized) -> Request:
     notes = [*clean.notes]
     if not all("object" in ([declared] if isinstance(declared, str) else declared) for declared in types):
         notes.append("it is not described as an object")
-    if copies.has_spelt and any("unevaluatedProperties" in part.schema for part in parts):
-        notes.append(EVALUATED)
     return Request(parts, definitions, tuple(notes))
 
 
@@ -126,8 +123,6 @@ class _Copies:
         self._definitions = definitions
         self._names: dict[str, str] = {}
         self._waiting: list[str] = []
-        self.has_spelt = False
-        """Whether a constant was spelt out."""
 
     def of(self, schema: Schema) -> Schema:
         """The copy of one schema; what it refers to waits to be copied."""
@@ -135,9 +130,7 @@ class _Copies:
         target = target_of(schema)
         if target is not None:
             copy["$ref"] = f"{REF}{self._name(target)}"
-        spelt = spelt_out(copy, always=True)
-        self.has_spelt |= spelt.keys() != copy.keys()
-        return spelt
+        return copy
 
     def _name(self, target: str) -> str:
         if target not in self._names:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from headgate.adapter.parameters import Schema
-from headgate.protocol.names import is_snake_case
 
 __all__ = ["EVALUATED", "schema_of_value", "spelt_out"]
 
@@ -12,14 +11,14 @@ EVALUATED: Final = "it counts constants among the fields that are spoken of"
 """What is said where a constant that was spelt out makes ``unevaluatedProperties`` take more."""
 
 
-def spelt_out(schema: Mapping[str, Any], *, always: bool = False) -> Schema:
-    """The schema, its constants that have other names than ours, or ``always`` those with any, said field by field."""
+def spelt_out(schema: Mapping[str, Any]) -> Schema:
+    """The schema, its constants that have objects in them said field by field."""
     made = dict(schema)
     added = []
-    if "const" in made and _needs_spelling(made["const"], always=always):
+    if "const" in made and _has_fields(made["const"]):
         added.append(schema_of_value(made.pop("const")))
     choices = made.get("enum", ())
-    if any(_needs_spelling(choice, always=always) for choice in choices):
+    if any(_has_fields(choice) for choice in choices):
         del made["enum"]
         added.append({"anyOf": [schema_of_value(choice) for choice in choices]})
     if added:
@@ -40,9 +39,5 @@ def schema_of_value(value: object) -> Schema:
     return {"const": value}
 
 
-def _needs_spelling(value: object, *, always: bool) -> bool:
-    if isinstance(value, dict):
-        return always or any(
-            not is_snake_case(key) or _needs_spelling(child, always=False) for key, child in value.items()
-        )
-    return isinstance(value, list) and any(_needs_spelling(child, always=False) for child in value)
+def _has_fields(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(_has_fields(child) for child in value))

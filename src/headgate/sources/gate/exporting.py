@@ -9,15 +9,18 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from headgate.adapter.adapter import Adapter
 from headgate.protocol.adapter_errors import AdapterError
-from headgate.sources.files.exporting import exported, exported_document
+from headgate.sources.files.building import operation_of
+from headgate.sources.files.exporting import exported
 from headgate.sources.files.leaks import is_secret_name, without_credentials
-from headgate.sources.files.opening import DEMO
-from headgate.sources.files.values import Target
+from headgate.sources.files.reading import adapter_file_from
+from headgate.sources.files.values import AdapterFile, Target
 from headgate.sources.files.wiring import mcp_target, source_target
+from headgate.sources.gate.rest_wiring import rest_wiring
 from headgate.sources.gate.specs import SourceKind, SourceSpec
+from headgate.sources.gate.upstreams import DEMO
 from headgate.sources.mcp.configuration import McpSpec
 
-__all__ = ["exported_source", "target_of"]
+__all__ = ["exported_document", "exported_source", "target_of"]
 
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9]+")
 
@@ -112,3 +115,30 @@ def _address(server: str, url: str) -> str:
 def _query(server: str, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for name, value in pairs:
         yield name, _variable(server, name) if is_secret_name(name) else without_credentials(value)
+
+
+def exported_document(adapter: Adapter, source: str) -> str:
+    """The text of an adapter file for an OpenAPI document: with the requests themselves if a file can say them all."""
+    wiring = rest_wiring(adapter)
+    if wiring is not None:
+        try:
+            text = exported(adapter, wiring)
+        except AdapterError:  # a rule that files have and documents do not
+            return exported(adapter, source_target(source))
+        if _says_the_same(adapter, adapter_file_from(text, source)):
+            return text
+    return exported(adapter, source_target(source))
+
+
+def _says_the_same(adapter: Adapter, file: AdapterFile) -> bool:
+    """Whether callers of a file's operations see just what they would see of the adapter's."""
+    made = {entry.name: operation_of(entry, _never) for entry in file.entries}
+    return all(
+        (made[name].schema, made[name].category, made[name].full_description)
+        == (one.schema, one.category, one.full_description)
+        for name, one in adapter.operations.items()
+    )
+
+
+async def _never(**values: object) -> None:
+    """Stands where a handler would be."""

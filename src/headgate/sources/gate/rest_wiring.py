@@ -17,7 +17,7 @@ from headgate.sources.http.credentials import ApiKey, Basic, Bearer, Credential
 from headgate.sources.openapi.calling import Call
 from headgate.sources.openapi.media import Kind
 from headgate.sources.openapi.parameters import Located
-from headgate.sources.openapi.selecting import FIELDS
+from headgate.sources.selecting import FIELDS
 
 __all__ = ["rest_wiring"]
 

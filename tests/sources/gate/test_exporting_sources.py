@@ -8,9 +8,8 @@ import pytest
 
 from headgate.adapter.adapter import Adapter
 from headgate.protocol.adapter_errors import AdapterError
-from headgate.sources.files.destinations import exported_source, target_of
-from headgate.sources.files.exporting import exported_document
 from headgate.sources.files.reading import adapter_file_from
+from headgate.sources.gate.exporting import exported_document, exported_source, target_of
 from headgate.sources.gate.specs import SourceKind, SourceSpec
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.openapi.options import OpenApiOptions
