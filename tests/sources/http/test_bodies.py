@@ -78,7 +78,11 @@ async def test_compressions_that_were_not_asked_for_are_refused(encoding: str) -
         assert (await refused(sender, upstream.url)).code == "SERIALIZATION_PARSE_ERROR"
 
 
-@pytest.mark.parametrize("body", [b"no gzip at all", gzip.compress(TEXT)[:-9], gzip.compress(TEXT) + b"rest"])
+@pytest.mark.parametrize(
+    "body",
+    [b"no gzip at all", gzip.compress(TEXT)[:-9], gzip.compress(TEXT) + b"rest"],
+    ids=["none at all", "cut short", "with more after it"],
+)
 async def test_damaged_compression_is_told(body: bytes) -> None:
     answer = reply(200, body, content_encoding="gzip")
     async with running(always(answer)) as upstream, sending(upstream.url) as sender:

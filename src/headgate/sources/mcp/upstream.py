@@ -66,6 +66,8 @@ class Upstream:
         self._failures = 0
         self._retry_at = 0.0
         self._why = "it was not started yet"
+        self._told = ""
+        self._is_starting = False
         self._is_modern = False
         self._is_closed = False
 
@@ -77,10 +79,12 @@ class Upstream:
     async def start(self) -> Capture:
         """Connect, and see what it offers. An AdapterError says why not; then it is not tried any further."""
         settled = self._settled
+        self._is_starting = True
         self._want()
         try:
             await settled.wait()  # which takes no longer than an attempt may
         finally:
+            self._is_starting = False
             if self._capture is None:
                 await self._stop()
         if self._capture is None:
@@ -242,10 +246,13 @@ class Upstream:
                     await self._on_capture(await link.capture())
 
     def _note(self, why: str) -> None:
-        """Remember why the server is not there, and tell the operator."""
+        """Remember why the server is not there, and tell the operator: once, if whoever opens it does not say it."""
         self._why = why
         said = f"; its last words:\n{self._words}" if self._words.lines else ""
-        _LOG.warning("MCP server '%s': %s%s", self.spec.name, why, said)
+        told = f"{why}{said}"
+        if told != self._told and (said or not self._is_starting):
+            self._told = told
+            _LOG.warning("MCP server '%s': %s", self.spec.name, told)
 
 
 def _is_broken(error: BaseException) -> bool:
