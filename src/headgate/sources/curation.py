@@ -68,6 +68,8 @@ class Curation:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     operations: Mapping[str, Choice] = field(default_factory=dict)
+    shared: bool = False
+    """Whether it speaks of several sources, so that each need not know all of it."""
 
     @classmethod
     def of(cls, table: Mapping[str, object], where: str) -> "Curation":
@@ -99,6 +101,8 @@ class Curation:
     def unused(self, known_names: Collection[str]) -> list[str]:
         """A sentence for each entry and pattern that means nothing, with the nearest name."""
         known = list(dict.fromkeys(known_names))
+        if self.shared:
+            return []
         return [
             *(_meaningless("entry", key, known) for key in self.operations if key not in known),
             *(

@@ -13,6 +13,7 @@ from headgate.sources.curation import Curation
 from headgate.sources.gate.modules import ModuleSource
 from headgate.sources.gate.opening import source_of
 from headgate.sources.gate.picking import Picked, picked
+from headgate.sources.gate.planning import distinct
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.source import Source
@@ -144,6 +145,26 @@ async def test_what_is_picked_of_a_source_is_renamed_described_and_hidden(caplog
     assert (found.operations["find_a"].group, found.trust) == ("finding", whole.trust)
     assert found.operations["delete_b"].danger is not None
     assert "get_nothing" in caplog.text
+
+
+async def test_a_category_that_follows_from_code_stays_and_that_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    curation = Curation.of({"operations": {"get_a": {"category": "delete"}}}, "x")
+    found = picked(adapter("whole", operation("get_a")), curation)
+    assert found.operations["get_a"].category is Category.READ
+    assert "'get_a' stays READ" in caplog.text
+
+
+async def test_one_review_of_several_sources_need_not_fit_each_of_them(caplog: pytest.LogCaptureFixture) -> None:
+    review = Curation.of({"operations": {"get_a": {"group": "x"}}}, "x")
+    one, other = distinct([spec("one", curation=review), spec("other", curation=review)])
+    alone = distinct([spec("one", curation=review)])[0]
+    for each in (one, other):
+        assert each.curation is not None
+        picked(adapter("whole", operation("get_b")), each.curation)
+    assert caplog.text == ""
+    assert alone.curation is not None
+    picked(adapter("whole", operation("get_b")), alone.curation)
+    assert "get_a" in caplog.text
 
 
 async def test_every_version_of_a_source_is_picked_from_and_what_it_demands_stays() -> None:

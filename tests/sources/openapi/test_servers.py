@@ -55,6 +55,16 @@ def test_what_is_no_server_is_refused_with_a_way_out(servers: Any, options: Node
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("url", ["http://localhost:9200", "http://127.0.0.1/v1", "http://[::1]:8080"])
+def test_a_document_from_elsewhere_does_not_choose_what_is_reached_on_this_machine(url: str) -> None:
+    servers = [{"url": url}]
+    with pytest.raises(AdapterError, match="comes from elsewhere, and names this machine"):
+        base_url_of(servers, OpenApiOptions(), "https://api.example/openapi.json")
+    assert base_url_of(servers, OpenApiOptions(), "http://localhost:3000/openapi.json") == url
+    assert base_url_of(servers, OpenApiOptions(), None) == url
+    assert base_url_of(servers, OpenApiOptions(base_url=url), "https://api.example/openapi.json") == url
+
+
 def test_an_operation_and_a_path_may_have_servers_of_their_own() -> None:
     tree = document(
         {

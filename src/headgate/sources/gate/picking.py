@@ -67,4 +67,8 @@ def picked(adapter: Adapter, curation: Curation) -> Adapter:
 
 def _worded(operation: Operation, own: str, curation: Curation) -> Operation:
     choice = curation.choice(operation.name, own)
-    return curated(operation, choice) if choice else operation
+    if choice is None:
+        return operation
+    if choice.category not in (None, operation.category):
+        _LOG.warning("'%s' stays %s: its category follows from its code", operation.name, operation.category)
+    return curated(operation, choice)

@@ -95,5 +95,12 @@ def distinct(specs: Sequence[SourceSpec]) -> tuple[SourceSpec, ...]:
     found: dict[str, SourceSpec] = {}
     for spec in specs:
         name = unique(spec.name, found)
-        found[name] = spec if name == spec.name else replace(spec, name=name)
+        found[name] = _told_apart(spec, name, specs)
     return tuple(found.values())
+
+
+def _told_apart(spec: SourceSpec, name: str, specs: Sequence[SourceSpec]) -> SourceSpec:
+    """A source under its name; a review that others have too is marked as theirs."""
+    has_others = spec.curation is not None and sum(one.curation is spec.curation for one in specs) > 1
+    review = replace(spec.curation, shared=True) if spec.curation is not None and has_others else spec.curation
+    return spec if (name, review) == (spec.name, spec.curation) else replace(spec, name=name, curation=review)

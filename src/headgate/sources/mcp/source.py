@@ -147,6 +147,8 @@ def mcp_operations(capture: Capture, source: str, call: Any, curation: Curation)
         else:
             tools[own] = tool
     names = operation_names(list(tools))
+    for entry in curation.unused([*names.values(), *names]):
+        _LOG.warning("'%s': %s", source, entry)
     made = [
         _operation(tool, names[own], source, call, curation)
         for own, tool in tools.items()

@@ -124,11 +124,7 @@ class Builder:
         chosen = choice.category
         if chosen is Category.UPDATE and not read.has_changes:
             chosen = Category.EXECUTE
-        return replace(told, category=replace(told.category, value=chosen.value), danger=_usual(chosen, told))
-
-
-def _usual(category: Category, told: Classified) -> Any:
-    return replace(told.danger, value=DEFAULT_LEVELS[category].value)
+        return told.chosen(chosen)
 
 
 @dataclass(frozen=True, kw_only=True)

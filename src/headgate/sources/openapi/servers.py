@@ -29,7 +29,7 @@ def base_url_of(servers: object, options: OpenApiOptions, document_url: str | No
     problems = []
     for server in listed or [{"url": "/"}]:
         try:
-            return _checked(_located(server, options, document_url))
+            return _foreign(_checked(_located(server, options, document_url)), document_url)
         except AdapterError as error:
             problems.append(error)
     raise problems[0]
@@ -52,6 +52,13 @@ def _checked(url: str) -> str:
     if "?" in url or "#" in url:
         raise NoServer(f"The base URL of the source must end before any '?' or '#'; {_OVERRIDE}.")
     return url.rstrip("/")
+
+
+def _foreign(url: str, document_url: str | None) -> str:
+    """The same, unless a document from elsewhere means this machine: whoever wrote it must not choose what is here."""
+    if document_url and home_of(url).is_local and not home_of(document_url).is_local:
+        raise NoServer(f"The document comes from elsewhere, and names this machine as its server: {_OVERRIDE}.")
+    return url
 
 
 def _filled(url: str, variables: object, options: OpenApiOptions) -> str:
