@@ -27,6 +27,7 @@ from benchmarks.steps import steps
 from benchmarks.tables import Table
 from benchmarks.tokens import tokens
 from benchmarks.transports import BARE, FASTMCP, HEADGATE, OWN_CLIENT, Measured, through_mcp
+from benchmarks.wrapped import wrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,9 @@ async def transports(report: Report, effort: Effort, _rows: Sequence[int]) -> No
 
 
 async def proxies(report: Report, effort: Effort, _rows: Sequence[int]) -> None:
-    """Through a proxy."""
+    """Through a proxy, and what the tools of real servers cost before and behind headgate."""
     report.add(*await proxying(effort.mcp_rounds))
+    report.add(await wrapped(), [])
 
 
 async def registries(report: Report, effort: Effort, _rows: Sequence[int]) -> None:

@@ -1,18 +1,12 @@
 """The real browser, as far as this machine has one."""
 
 import os
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from playwright.async_api import Browser, async_playwright
 
-__all__ = ["browsing", "chromium"]
-
-
-def chromium() -> str | None:
-    """Where Chromium is installed, as the system's packages do it: no browser is downloaded."""
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+__all__ = ["browsing"]
 
 
 @asynccontextmanager

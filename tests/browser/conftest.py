@@ -12,8 +12,9 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from tests.browser.asking import POLICY
-from tests.browser.browsing import browsing, chromium
+from tests.browser.browsing import browsing
 from tests.browser.consoles import Consoled, agent_of, serve_console
+from tests.browser.finding import chromium
 from tests.browser.watching import Watched, watched
 from tests.spec.wires import Aql, Connections
 

@@ -12,8 +12,9 @@ import anyio
 from PIL import Image
 from playwright.async_api import Browser, BrowserContext, Page
 
-from tests.browser.browsing import browsing, chromium
+from tests.browser.browsing import browsing
 from tests.browser.consoles import Consoled
+from tests.browser.finding import chromium
 from tests.browser.scene import bookshop_console, office_console, play, work
 from tests.support import ROOT
 

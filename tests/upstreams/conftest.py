@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.browser.browsing import chromium
+from tests.browser.finding import chromium
 from tests.upstreams.homes import pages
 from tests.upstreams.installing import install, missing_program
 from tests.upstreams.servers import SERVERS, Server

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.browser.browsing import chromium
+from tests.browser.finding import chromium
 from tests.upstreams.homes import furnish
 from tests.upstreams.servers import FOLDER, Place, Server
 
