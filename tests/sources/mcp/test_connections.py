@@ -132,8 +132,9 @@ async def test_a_request_of_a_server_that_nobody_knows_is_turned_down(tmp_path: 
 
 async def test_secrets_stay_out_of_logs_and_errors(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    async with opened(lines(API_KEY="s3cret-value")) as server:
-        assert await server.data("environment", name="API_KEY") == "s3cret-value", "it is the server's to tell"
+    async with opened(lines(API_KEY="s3cret-value", REGION="north-west-9")) as server:
+        assert await server.data("environment", name="API_KEY") == "***"
+        assert await server.data("environment", name="REGION") == "north-west-9", "no secret by its name"
         await server.data("show_in_log", text="my key is s3cret-value")
         failed = json.dumps({"content": [{"type": "text", "text": "no: s3cret-value"}], "isError": True})
         errors = [

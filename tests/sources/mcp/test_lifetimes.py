@@ -167,7 +167,7 @@ NEVER = {
             "import sys, json\nfor line in sys.stdin:\n  m = json.loads(line)\n  if 'id' in m: print(json.dumps("
             "{'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': -32000, 'message': 'key s3cret'}}), flush=True)"
         ),
-        "it refuses to be connected to",
+        "it does not answer as a server of MCP does",
     ),
     "one of another time": (
         program(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from headgate.adapter.context import Session, UserAnswer, UserQuestion
 from headgate.protocol.adapter_errors import AdapterError
@@ -259,10 +259,26 @@ REFUSALS = {
     "another method": (with_status(405), "it refuses the request (HTTP status 405)"),
     "a redirect to metadata": (to_metadata, "redirects to another origin"),
     "a redirect to others": (to_another_origin, "redirects to another origin"),
-    "a page": (a_page, "it refuses to be connected to"),
-    "what is no JSON": (odd_json, "it refuses to be connected to"),
-    "nothing at all": (accepted, "it refuses to be connected to"),
+    "a page": (a_page, "it does not answer as a server of MCP does"),
+    "what is no JSON": (odd_json, "it does not answer as a server of MCP does"),
+    "nothing at all": (accepted, "it does not answer as a server of MCP does"),
 }
+
+
+async def test_a_server_that_only_repeats_what_it_is_sent_brings_no_secret_into_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def repeat(request: Request) -> Response:
+        return JSONResponse({"k": request.headers["x-api-key"]})
+
+    caplog.set_level(logging.DEBUG)
+    async with listening(Scripted(repeat)) as port:
+        url, headers = f"http://127.0.0.1:{port}/mcp", {"X-Api-Key": "s3cret-value"}
+        source = McpSource(McpSpec(name="odd", url=url, transport="http", headers=headers))
+        with pytest.raises(AdapterError, match="does not answer as a server of MCP does"):
+            await source.open()
+        await source.close()
+    assert "s3cret" not in caplog.text
 
 
 @pytest.mark.parametrize("transport", ["http", "sse"])

@@ -201,12 +201,17 @@ async def test_what_is_no_tool_is_left_out_with_a_word_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     huge = listed("get_huge", of(a={"type": "string", "description": "x" * 1_100_000}))
+    deep: dict[str, Any] = TEXT
+    for _ in range(300):
+        deep = of(a=deep)
     odd = [7, {"inputSchema": {}}, {"name": ""}, {"name": 5}, listed("get_a"), listed("get_a"), huge]
+    odd.append(listed("get_deep", deep))
     async with opened(lines(TOOLS=tools_in(tmp_path, *odd))) as server:
         assert list(server.adapter.operations) == ["get_a"]
     assert "lists a tool without a name" in caplog.text
     assert "lists the tool 'get_a' twice" in caplog.text
     assert "'get_huge' of MCP server 'lines' is left out" in caplog.text
+    assert "'get_deep' of MCP server 'lines' is left out" in caplog.text
 
 
 async def test_names_that_fall_together_stay_apart(tmp_path: Path) -> None:

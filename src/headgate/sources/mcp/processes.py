@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import anyio
 import mcp_types as types
+import orjson
 from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client.stdio import get_default_environment
@@ -141,7 +142,7 @@ class _Wire:
         try:
             return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
-            answer = _unreadable_answer(line)
+            answer = _deep_message(line) or _unreadable_answer(line)
         if answer is None:
             self._noise += 1
             if self._noise > _MOST_NOISE:
@@ -175,6 +176,14 @@ def _unreadable_answer(line: bytes) -> types.JSONRPCError | None:
         return None
     error = types.ErrorData(code=types.PARSE_ERROR, message="the answer cannot be read")
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
+
+
+def _deep_message(line: bytes) -> types.JSONRPCMessage | None:
+    """A message that only the slower reader takes, because something in it is nested deeply."""
+    try:
+        return types.jsonrpc_message_adapter.validate_python(orjson.loads(line), by_name=False)
+    except ValueError:
+        return None
 
 
 async def _lines(stream: ByteReceiveStream | None, *, cut: bool = False) -> AsyncIterator[bytes]:

@@ -18,7 +18,7 @@ from headgate.sources.mcp.captures import Capture, Captures
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.mcp.failures import misbehaved
 from headgate.sources.mcp.results import NoResult, data_of, failure_of
-from headgate.sources.mcp.secrets import secrets_of, without_secrets
+from headgate.sources.mcp.secrets import credentials_of, redacted, secrets_of, without_secrets
 from headgate.sources.mcp.tools import operation_of
 from headgate.sources.mcp.upstream import Upstream
 from headgate.sources.naming import operation_names
@@ -51,6 +51,7 @@ class McpSource:
         self._captures = captures
         self._upstream = Upstream(spec, bounds or Bounds(), self._captured)
         self._secrets = secrets_of(spec)
+        self._credentials = credentials_of(spec)
         self._news: Adapter | None = None
         self._is_news = asyncio.Event()
         self._is_open = False
@@ -128,7 +129,7 @@ class McpSource:
             raw = await self._upstream.call(tool, arguments, context)
             if raw.get("isError") is True:
                 raise failure_of(raw, self.name, tool)
-            return data_of(raw)
+            return data_of(redacted(raw, self._credentials))
         except NoResult:
             raise misbehaved(self.name, tool) from None
         except AqlError as error:

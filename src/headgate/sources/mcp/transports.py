@@ -1,5 +1,6 @@
 """How a server is reached: as a process, over HTTP, or over the older stream of events."""
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,10 @@ __all__ = ["Signals", "opened_streams"]
 _SESSION: Final = "mcp-session-id"
 _NAMED: Final = (_SESSION, "mcp-protocol-version")
 _FAREWELL_SECONDS: Final = 2.0
+
+for _name in ("mcp.client.streamable_http", "mcp.client.sse", "mcp.client.session", "mcp.shared.jsonrpc_dispatcher"):
+    logging.getLogger(_name).addFilter(lambda _record: False)
+    # they show what a server sends, secrets and all; what goes wrong is said once, by us
 
 
 @dataclass(frozen=True, slots=True)

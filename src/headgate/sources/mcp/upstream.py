@@ -282,7 +282,7 @@ def _reason(error: BaseException, name: str, status: int) -> str:
 
 
 def _reasons(error: BaseException, status: int) -> tuple[tuple[type[BaseException], str], ...]:
-    unclear = "it ended, or does not speak MCP" if _is_broken(error) else "it refuses to be connected to"
+    unclear = "it ended, or does not speak MCP" if _is_broken(error) else "it does not answer as a server of MCP does"
     return (
         (TimeoutError, f"it did not list its tools within {_START_SECONDS:g} seconds"),
         (MCPError, failures.said_by(status) if status else unclear),
