@@ -177,7 +177,13 @@ def test_commands_open_what_stands_after_two_dashes(shell: Shell) -> None:
     assert "echo" in done.out
     done = shell("policy", "test", "--help")
     assert done.code == 0
-    assert shell("ops", "--").code == 0
+
+
+@pytest.mark.parametrize("words", [("ops",), ("call", "list_books"), ("serve",)], ids=lambda words: words[0])
+def test_nothing_after_two_dashes_is_a_mistake_and_not_the_demo(shell: Shell, words: tuple[str, ...]) -> None:
+    done = shell(*words, "--")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "headgate: '--' needs a command behind it, such as '-- npx -y some-server'\n"
 
 
 def test_an_mcp_server_over_http_is_wrapped_where_it_is_called(shell: Shell) -> None:

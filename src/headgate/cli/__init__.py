@@ -44,9 +44,9 @@ app.register_install_completion_command(help="Install completion for this shell 
 def main() -> None:
     """Run a command; whatever is wrong with its words is said in one line."""
     _prepare_streams()
-    words = _with_command(sys.argv[1:])
-    _explain_in_full(words)
     try:
+        words = _with_command(sys.argv[1:])
+        _explain_in_full(words)
         code = app(
             words,
             exit_on_error=False,
@@ -54,6 +54,9 @@ def main() -> None:
             result_action="return_int_as_exit_code_else_zero",
         )
         sys.stdout.flush()
+    except _NoCommandError:
+        sys.stderr.write("headgate: '--' needs a command behind it, such as '-- npx -y some-server'\n")
+        code = USAGE
     except CycloptsError as error:
         sys.stderr.write(f"headgate: {_one_line(error)}\n")
         code = USAGE
@@ -63,13 +66,17 @@ def main() -> None:
     sys.exit(code)
 
 
+class _NoCommandError(Exception):
+    """Nothing stands after ``--``."""
+
+
 def _with_command(words: list[str]) -> list[str]:
     """What stands after ``--`` as one source: the command of an MCP server."""
     if "--" not in words or words[0] not in _TAKES_COMMAND:
         return words
     place = words.index("--")
     if not words[place + 1 :]:
-        return words[:place]
+        raise _NoCommandError
     source = f"stdio:{shlex.join(words[place + 1 :])}"
     return [*words[:place], *([source] if words[0] in _TAKES_SOURCES else ["--source", source])]
 
