@@ -99,6 +99,25 @@ def test_several_sources_make_several_files_in_a_folder(shell: Shell, tmp_path: 
     assert len(list(tmp_path.glob("*-adapter.md"))) == 2
 
 
+def test_a_folder_for_several_files_is_made(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "adapters"
+    done = shell("export", "--adapter", LIBRARY, desk(tmp_path, "list_notes"), "-o", str(folder))
+    assert done.code == 0, done.err
+    assert len(list(folder.glob("*-adapter.md"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [("there.txt", "name a folder"), ("one.md", "name a folder"), ("there.txt/in", "cannot be made")],
+    ids=["a file", "a new file", "below a file"],
+)
+def test_what_is_no_folder_is_not_made_one(shell: Shell, tmp_path: Path, place: str, said: str) -> None:
+    (tmp_path / "there.txt").write_text("mine")
+    done = shell("export", "--adapter", LIBRARY, desk(tmp_path, "list_notes"), "-o", str(tmp_path / place))
+    assert (done.code, said in done.err) == (2, True), done.err
+    assert (tmp_path / "there.txt").read_text() == "mine"
+
+
 def test_several_files_need_a_folder(shell: Shell, tmp_path: Path) -> None:
     done = shell("export", "--adapter", LIBRARY, desk(tmp_path, "list_notes"))
     assert done.code == 2

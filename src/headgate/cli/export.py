@@ -87,13 +87,23 @@ def _write_adapters(looked: Looked, output: Path | None) -> None:
     from headgate.sources.files.exporting import file_name_of  # noqa: PLC0415
     from headgate.sources.gate.exporting import exported_source  # noqa: PLC0415
 
+    if len(looked.found) > 1:
+        _make_folder(output)
     is_folder = output is not None and output.is_dir()
-    if len(looked.found) > 1 and not is_folder:
-        raise SettingError("several sources make several adapter files: name a folder for them with --output")
     folder = output if is_folder or output is None else output.parent
     for one in looked.found:
         text = exported_source(one.adapter, one.spec, folder).rstrip("\n")
         _write(text, output / file_name_of(one.adapter) if output is not None and is_folder else output)
+
+
+def _make_folder(output: Path | None) -> None:
+    """Make the folder of several adapter files, unless it is there."""
+    if output is None or output.is_file() or output.suffix == ".md":
+        raise SettingError("several sources make several adapter files: name a folder for them with --output")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"the folder '{output}' cannot be made: {error.strerror}") from None
 
 
 def _write(text: str, output: Path | None) -> None:
