@@ -1,10 +1,10 @@
 """What is said of rules about several parameters, and of unions that contain themselves."""
 
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 
-from headgate import Adapter, Category, Engine, Operation
+from headgate import Adapter, Category, Engine, Operation, Patch
 from headgate.sources.shapes import shaped
 from tests.engine.asking import ask, error
 
@@ -13,6 +13,10 @@ pytestmark = pytest.mark.anyio
 TEXT = {"type": "string"}
 NUMBER = {"type": "integer"}
 BOTH = {"properties": {"first": TEXT, "second": NUMBER}}
+
+
+class Note(TypedDict, total=False):
+    text: str
 
 
 def engine_of(schema: dict[str, Any]) -> Engine:
@@ -202,3 +206,16 @@ async def test_very_many_values_of_a_union_that_contains_itself_are_refused_too(
     )
     found = await error(engine, "get_thing", all=[nested(8, {"kind": "nand"})] * 500)
     assert found["message"] == "Parameter 'all' is not valid: the value breaks a rule of its type"
+
+
+async def test_a_change_beside_the_input_is_told_where_it_belongs() -> None:
+    adapter = Adapter("notes")
+
+    @adapter.update
+    async def update_note(path: str, input: Patch[Note]) -> str:  # noqa: A002  (the name that the specification wants)
+        """Change a note."""
+        return path
+
+    params = {"path": "a", "text": "b", "input": {}}
+    reply = await Engine(adapter).call({"operation": "update_note", "params": params})
+    assert "'text'; what is changed stands in 'input'" in reply.text

@@ -10,6 +10,7 @@ from headgate.adapter.operations import INPUT, Operation
 from headgate.adapter.parameters import Schema
 from headgate.adapter.schemas import dereference, expected_type, type_name
 from headgate.adapter.text_formats import FORMAT_WORDS
+from headgate.protocol.categories import Category
 from headgate.protocol.errors import AqlError, harmless, quoted
 from headgate.protocol.requests import json_type
 from headgate.protocol.suggestions import did_you_mean, nearest
@@ -172,6 +173,8 @@ class _Reader:
         if not path:
             known = self._operation.schema["properties"]
             details = {"unknown_params": shown, "valid_params": [name for name in valid if name in known] or [*known]}
+            if self._are_changes(shown):
+                hint = f"; what is changed stands in '{INPUT}'"
             message = f"Unknown parameter(s) for operation '{operation}': {names}{hint}"
             return Problem(_UNKNOWN_PARAM, place([", ".join(shown)]), message, details)
         if path == [INPUT] and not set(shown).isdisjoint(self._operation.identifiers):
@@ -179,6 +182,12 @@ class _Reader:
         fields = {"param_name": place(path), "unknown_fields": shown, "valid_fields": list(valid)}
         message = f"Unknown field(s) in {_shown(path)} for operation '{operation}': {names}{hint}"
         return Problem(_UNKNOWN_FIELD, place(path), message, fields)
+
+    def _are_changes(self, names: Sequence[str]) -> bool:
+        """Whether all are fields of the ``input`` of an UPDATE (Spec 4.5)."""
+        given = self._operation.parameter(INPUT) if self._operation.category is Category.UPDATE else None
+        fields = dereference(given.schema, self._operation.definitions).get("properties", {}) if given else {}
+        return all(name in fields for name in names)
 
     def _read_only(self, path: Sequence[str | int]) -> Problem:
         message = f"Field {_shown(path[1:])} is read-only and cannot be updated"

@@ -146,7 +146,7 @@ def _renaming_notes(names: Mapping[str, str]) -> Iterator[str]:
     """The names that nobody would guess."""
     for own, name in names.items():
         if name not in (own, camel_to_snake(own), own.replace("-", "_").lower()):
-            yield f"'{name}' is '{clean(own, 60)}' there"
+            yield f"'{name}' is '{' '.join(clean(own, 60).split())}' there"
 
 
 def _parameters(made: Mapping[str, Schema], needed: Container[str]) -> Iterator[Parameter]:
