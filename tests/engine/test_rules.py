@@ -1,8 +1,9 @@
 """What is said of rules about several parameters, and of unions that contain themselves."""
 
-from typing import Any, TypedDict
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from headgate import Adapter, Category, Engine, Operation, Patch
 from headgate.sources.shapes import shaped
@@ -15,8 +16,8 @@ NUMBER = {"type": "integer"}
 BOTH = {"properties": {"first": TEXT, "second": NUMBER}}
 
 
-class Note(TypedDict, total=False):
-    text: str
+class Note(BaseModel):
+    text: str = ""
 
 
 def engine_of(schema: dict[str, Any]) -> Engine:
