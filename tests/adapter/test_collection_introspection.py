@@ -1,5 +1,6 @@
 """What introspection says of collections: in the prescribed form, for models in words, and true."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -217,6 +218,25 @@ async def test_capabilities_follow_from_what_is_served() -> None:
     plain.collection(Loan, key="loan_id", items=[])
     some = await capabilities(plain)
     assert [some[name] for name in names] == [True, True, False, True, False]
+
+
+async def test_pages_need_no_collection() -> None:
+    async def is_paged(function: Callable[..., object]) -> object:
+        adapter = Adapter("pages")
+        adapter.read(function)
+        told = await answered(Engine(adapter), "introspect", query="operations")
+        return told["_protocol"]["capabilities"]["pagination"]
+
+    def list_rooms(first: int = 10, after: str | None = None) -> list[str]:
+        """List the rooms."""
+        return [after or ""][:first]
+
+    def list_beds(first: int = 10) -> list[str]:
+        """List the first beds."""
+        return [""][:first]
+
+    assert await is_paged(list_rooms) is True
+    assert await is_paged(list_beds) is False
 
 
 async def test_operations_of_collections_are_found_by_words() -> None:

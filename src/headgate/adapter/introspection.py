@@ -192,7 +192,7 @@ class Introspector:
                 "field_selection": "fields" in names,
                 "aggregations": "aggregation_support" in features,
                 "computed_fields": "computed_fields" in features,
-                "pagination": bool(len(self.adapter.collections.catalog)),
+                "pagination": bool(len(self.adapter.collections.catalog)) or any(map(_is_paged, operations)),
                 "relationship_queries": "relationship_capabilities" in features,
                 "warnings": True,
                 "confirmation": self.guard is not None,
@@ -234,7 +234,7 @@ class Introspector:
                 "Missing required parameter 'name'. Expected: string (the words to search for, when query is 'search')",
             )
         found = self._index.search(words, _SEARCH_PAGE if first is None else first)
-        return {"operations": [self._found(operation) for operation in found]}
+        return {"operations": [self._found(operation) for operation in found], **self._overview.not_ready()}
 
     @cached_property
     def _index(self) -> SearchIndex:
@@ -298,10 +298,16 @@ class Introspector:
         }
 
 
+def _is_paged(operation: Operation) -> bool:
+    """Whether an operation is read page by page. ``introspect`` is, everywhere, and says nothing of what is served."""
+    takes_both = all(operation.parameter(name) is not None for name in ("first", "after"))
+    return operation.name != INTROSPECT and takes_both
+
+
 def _parameter_info(parameter: Parameter, operation: Operation) -> dict[str, object]:
     note = parameter.deprecated.sentence if parameter.deprecated else ""
     if operation.category is Category.UPDATE and parameter.name == INPUT:
-        note = f"{_LEFT_OUT_OR_NULL} {note}".strip()
+        note = f"{_LEFT_OUT_OR_NULL if operation.origin is None else ''} {note}".strip()
     return parameter_info(
         parameter.name, parameter.schema, operation.definitions, required=parameter.required, note=note
     )
