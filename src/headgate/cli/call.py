@@ -9,6 +9,7 @@ import orjson
 from cyclopts import Parameter
 
 from headgate.cli.exits import FAILED, OK
+from headgate.cli.failures import failure_lines
 from headgate.cli.following import Place, carried_on, show_result, tell_warnings
 from headgate.cli.guards import Guarding
 from headgate.cli.openings import Reaching
@@ -158,7 +159,8 @@ def _show(answer: Envelope, *, whole: bool) -> int:
         print_json(answer.get("data"), compact=False)
         return OK
     error = answer.get("error") or {}
-    complain(f"{error.get('code')}: {error.get('message')}")
+    for line in failure_lines(error):
+        complain(line)
     if answer.get("confirmation"):
         complain(f"{answer['confirmation'].get('message')} Add --yes to confirm it, or call on a terminal to be asked.")
     for problem in (error.get("details") or {}).get("problems", ())[1:]:

@@ -1,7 +1,7 @@
 """Long work that a call has started: followed to its end with a bar, and its whole result."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from shlex import quote
 from typing import Any, Final, NamedTuple
@@ -12,6 +12,7 @@ import orjson
 from headgate.adapter.background import EXECUTION_ID
 from headgate.adapter.context import Progress
 from headgate.cli.exits import FAILED, OK
+from headgate.cli.failures import failure_lines
 from headgate.cli.output import complain, print_json
 from headgate.cli.progress import Bar, progress
 from headgate.cli.state import same_state
@@ -169,16 +170,16 @@ def show_result(answer: Envelope, *, whole: bool) -> int:
         tell_warnings(answer)
         print_json(answer["data"]["result"], compact=False)
     else:
-        complain(_why(answer.get("error") or {}))
+        for line in _why(answer.get("error") or {}):
+            complain(line)
     return OK if succeeded else FAILED
 
 
-def _why(error: Mapping[str, Any]) -> str:
+def _why(error: Mapping[str, Any]) -> Iterable[str]:
     details = error.get("details") or {}
     if details.get("status") == State.CANCELLED and not details.get("error"):
-        return f"'{details.get(EXECUTION_ID)}' was cancelled"
-    cause = details.get("error") or error
-    return f"{cause.get('code')}: {cause.get('message')}"
+        return [f"'{details.get(EXECUTION_ID)}' was cancelled"]
+    return failure_lines(details.get("error") or error)
 
 
 def tell_warnings(answer: Envelope) -> None:
