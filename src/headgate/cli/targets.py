@@ -20,7 +20,7 @@ from headgate.server.settings import SettingError
 from headgate.sources.databases import is_database
 from headgate.sources.gate.opening import database_adapter, demo_adapter
 from headgate.sources.gate.planning import Choices
-from headgate.sources.gate.recognizing import kind_of_source
+from headgate.sources.gate.recognizing import kind_of_source, problem_of_file
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind
 from headgate.sources.modules import load_adapter
 
@@ -112,6 +112,8 @@ def load(source: str | None, choices: DatabaseChoices = DatabaseChoices()) -> Ad
         choices.check([SourceKind.DATABASE])
         return database_adapter(source, choices.spec()) if source else demo_adapter(choices.spec())
     choices.refuse_elsewhere()
+    if problem := problem_of_file(source):
+        raise AdapterError(problem)
     return load_adapter(source)
 
 

@@ -13,6 +13,7 @@ from headgate.sources.gate.recognizing import (
     is_server_list,
     kind_of_source,
     name_of_source,
+    problem_of_file,
     unique,
 )
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind
@@ -58,6 +59,54 @@ def test_files_are_told_apart_by_what_they_hold(tmp_path: Path) -> None:
     assert not is_plain(str(servers))
     assert is_plain("shop.db")
     assert not is_plain("stdio:npx x")
+
+
+BROKEN = {
+    "absent": ("none.json", None, "There is no file 'none.json'"),
+    "absent document": ("none.yaml", None, "There is no file 'none.yaml'"),
+    "absent text": ("none.md", None, "There is no file 'none.md'"),
+    "cut off": ("cut.json", b'{"mcpServers": {\n"a":', "'cut.json' is not JSON: line 2, column 5"),
+    "too deep": ("deep.json", b"[" * 100_000, "'deep.json' is not JSON: it is nested too deep"),
+    "no UTF-8": ("latin.json", b'{"\xe9": 1}', "'latin.json' is no UTF-8: save it as UTF-8"),
+    "something else": (
+        "other.JSON",
+        b'{"a": 1}',
+        "'other.JSON' lists no MCP servers and is no OpenAPI document: it needs a key 'mcpServers', or 'openapi'",
+    ),
+    "no document": (
+        "notes.yml",
+        b"a: 1",
+        "'notes.yml' is no OpenAPI document: it needs a line such as 'openapi: 3.1.0'",
+    ),
+    "no adapter": ("notes.md", b"# Notes", "'notes.md' is no adapter file: its head must say 'type: adapter'"),
+    "a module": ("package.tools", None, ""),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "problem"), BROKEN.values(), ids=BROKEN)
+def test_a_file_that_cannot_be_served_is_not_called_a_module(
+    name: str, content: bytes | None, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path(name).write_bytes(content)
+    assert problem_of_file(name) == problem
+    (spec,) = specs_of([name], Choices())
+    assert (spec.name, spec.problem) == (name_of_source(name), problem)
+    assert spec.name == (name.partition(".")[0] if problem else "tools")
+
+
+def test_a_folder_or_a_closed_file_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder.json").mkdir()
+    assert problem_of_file("folder.json") == "'folder.json' is no file: name a file in it"
+    Path("closed.json").write_text("{}")
+
+    def refuse(*_: object, **__: object) -> str:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert problem_of_file("closed.json") == "The file 'closed.json' cannot be read"
 
 
 def test_a_command_keeps_its_words() -> None:

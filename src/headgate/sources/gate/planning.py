@@ -14,6 +14,7 @@ from headgate.sources.gate.recognizing import (
     is_server_list,
     kind_of_source,
     name_of_source,
+    problem_of_file,
     unique,
 )
 from headgate.sources.gate.specs import DatabaseSpec, SourceKind, SourceSpec
@@ -78,6 +79,7 @@ def _spec(source: str, choices: Choices) -> SourceSpec:
         allow=choices.allow,
         reload=choices.reload and kind is SourceKind.MODULE,
         vouched=choices.vouched and kind is SourceKind.ADAPTER_FILE,
+        problem=problem_of_file(source) if kind is SourceKind.MODULE else "",
     )
 
 

@@ -11,6 +11,7 @@ from headgate.sources.databases import is_database
 from headgate.sources.files.recognizing import is_adapter_file
 from headgate.sources.gate.specs import SourceKind
 from headgate.sources.mcp.configuration import is_mcp_servers
+from headgate.sources.mcp.relaxed_json import relaxed_json
 from headgate.sources.naming import snake
 from headgate.sources.openapi.recognizing import is_openapi
 
@@ -22,6 +23,7 @@ __all__ = [
     "is_server_list",
     "kind_of_source",
     "name_of_source",
+    "problem_of_file",
     "unique",
 ]
 
@@ -29,6 +31,12 @@ COMMAND: Final = "stdio:"
 """What stands before a command that starts an MCP server."""
 
 _WEB: Final = ("http://", "https://")
+_LISTS: Final = (".json", ".jsonc")
+_DOCUMENTS: Final = (".yaml", ".yml")
+_FILES: Final = (*_LISTS, *_DOCUMENTS, ".md")
+"""How the names of files end that are no modules."""
+_LARGEST_LIST: Final = 4 * 2**20
+_NO_JSON: Final = ": it is no JSON from here on"
 _RUNNERS: Final = frozenset(
     ["npx", "uvx", "bunx", "pnpx", "pnpm", "npm", "uv", "bun", "deno", "node", "python", "python3", "pipx", "docker"]
 )
@@ -40,7 +48,7 @@ _NAMELESS: Final = frozenset(["mcp", "api", "www", "sse", "server", "index", "ma
 def is_server_list(source: str) -> bool:
     """Whether a source is a file that lists MCP servers."""
     path = Path(source)
-    return path.suffix in (".json", ".jsonc") and path.is_file() and not is_openapi(source) and is_mcp_servers(path)
+    return path.suffix.lower() in _LISTS and path.is_file() and not is_openapi(source) and is_mcp_servers(path)
 
 
 def kind_of_source(source: str) -> SourceKind:
@@ -61,6 +69,35 @@ def is_plain(source: str) -> bool:
     return not is_server_list(source) and kind_of_source(source) in (SourceKind.DATABASE, SourceKind.MODULE)
 
 
+def problem_of_file(source: str) -> str:
+    """Why a source that is named like a file, and is nothing else, cannot be served; nothing for a module."""
+    path = Path(source)
+    if path.suffix.lower() not in _FILES:
+        return ""
+    if not path.exists():
+        return f"There is no file '{source}'"
+    if not path.is_file():
+        return f"'{source}' is no file: name a file in it"
+    if path.suffix.lower() in _LISTS:
+        return _problem_of_json(path, source)
+    if path.suffix.lower() in _DOCUMENTS:
+        return f"'{source}' is no OpenAPI document: it needs a line such as 'openapi: 3.1.0'"
+    return f"'{source}' is no adapter file: its head must say 'type: adapter'"
+
+
+def _problem_of_json(path: Path, source: str) -> str:
+    try:
+        if path.stat().st_size <= _LARGEST_LIST:
+            relaxed_json(path.read_text(encoding="utf-8"))
+    except OSError:
+        return f"The file '{source}' cannot be read"
+    except UnicodeDecodeError:
+        return f"'{source}' is no UTF-8: save it as UTF-8"
+    except ValueError as error:
+        return f"'{source}' is not JSON: {str(error).removesuffix(_NO_JSON)}"
+    return f"'{source}' lists no MCP servers and is no OpenAPI document: it needs a key 'mcpServers', or 'openapi'"
+
+
 def command_words(source: str) -> list[str]:
     """The program and its arguments."""
     return shlex.split(source.removeprefix(COMMAND))
@@ -71,7 +108,7 @@ def name_of_source(source: str) -> str:
     match kind_of_source(source):
         case SourceKind.MCP if source.startswith(COMMAND):
             return _name_of_command(command_words(source))
-        case SourceKind.MODULE:
+        case SourceKind.MODULE if PurePath(source).suffix.lower() not in _FILES:
             where = source.removesuffix(".py") if source.endswith(".py") else source.rpartition(":")[0] or source
             return snake(PurePath(where.removesuffix(".py")).name.rpartition(".")[2])
         case SourceKind.ADAPTER_FILE:
