@@ -90,7 +90,8 @@ def test_the_operations_of_one_group_or_source_come_in_pages() -> None:
 
 
 def test_a_group_that_is_not_there_is_told_as_such() -> None:
-    assert ask(MANY, "groups", "shop.nothing") == {"group": None, "operations": []}
+    found = ask(MANY, "groups", "shop.nothing")
+    assert (found["group"], found["operations"]) == (None, [])
 
 
 def test_search_finds_one_among_five_thousand_by_source_and_group_too() -> None:
@@ -145,3 +146,21 @@ def test_an_adapter_of_one_source_groups_by_what_names_speak_of() -> None:
     }
     assert "sources" not in ask(alone, "adapter_info")
     assert ask(alone, "adapter_info", "nothing") == {"operation": None}
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [("search", "thing"), ("groups", None), ("groups", "shop"), ("groups", "late")],
+    ids=["search", "groups", "one group", "no such group"],
+)
+def test_sources_that_are_not_ready_are_told_beside_what_is_found(query: str, name: str | None) -> None:
+    assert ask(MANY, query, name, first=1)["sources_not_ready"] == [{"name": "late", "state": "failed"}]
+
+
+def test_nothing_is_said_of_readiness_where_all_are_ready_or_disabled() -> None:
+    ready = introspector(
+        read("get_x", source="a"),
+        parts=(Part(name="a", kind="mcp"), Part(name="off", kind="mcp", state=PartState.DISABLED)),
+    )
+    assert "sources_not_ready" not in ask(ready, "groups")
+    assert "sources_not_ready" not in ask(ready, "search", "x")

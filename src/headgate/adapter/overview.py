@@ -31,7 +31,12 @@ class Overview:
         for group in map(self._groups.__getitem__, page):
             shown.setdefault(group.source, []).append(group.wire())
         sources = [self._source(name, shown.get(name, [])) for name in self._groups.by_source]
-        return {"sources": sources, **page_info(page, len(self._groups.names), after)}
+        return {"sources": sources, **page_info(page, len(self._groups.names), after), **self.not_ready()}
+
+    def not_ready(self) -> dict[str, object]:
+        """The sources whose operations may be missing for now, so that nobody takes them for not there at all."""
+        missing = [{"name": part.name, "state": part.state.value} for part in self.adapter.parts() if part.is_missing]
+        return {"sources_not_ready": missing} if missing else {}
 
     def _source(self, name: str, groups: list[object]) -> dict[str, object]:
         """A source with the groups of a page; how many it has is said in any case."""
@@ -51,13 +56,14 @@ class Overview:
         """The operations of one group, or of a whole source; a page of them."""
         group = self._groups.find(name)
         if group is None:
-            return {"group": None, "operations": []}
+            return {"group": None, "operations": [], **self.not_ready()}
         names = [operation.name for operation in group.operations]
         page = page_of(names, first or PAGE, after)
         return {
             "group": group.wire(),
             "operations": [infos[one] for one in page],
             **page_info(page, len(names), after),
+            **self.not_ready(),
         }
 
     @cached_property
