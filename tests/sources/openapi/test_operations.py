@@ -111,6 +111,48 @@ def test_the_method_tells_unless_the_name_is_riskier(
     assert review is None or operation.origin.needs_review is review
 
 
+@pytest.mark.parametrize(
+    ("path", "own", "words", "category"),
+    [
+        ("/access-tokens/{t}/invalidate", "", "Immediately expires the access tokens passed.", Category.DELETE),
+        ("/Library/Refresh", "", "Starts a library scan.", Category.EXECUTE),
+        ("/Library/Refresh", "", "", Category.EXECUTE),
+        ("/Library/Refresh", "getLibraryRefresh", "Starts a library scan.", Category.EXECUTE),
+        ("/pods/{name}/attach", "connectGetNamespacedPodAttach", "connect GET requests to attach", Category.EXECUTE),
+        ("/pods/{name}/portforward", "connectGetNamespacedPodPortforward", "", Category.EXECUTE),
+        ("/nodes/{name}/proxy/{path}", "connectGetNodeProxyWithPath", "connect GET requests", Category.EXECUTE),
+        ("/views.update", "views_update", "Update an existing view.", Category.EXECUTE),  # it takes nothing to change
+    ],
+)
+def test_a_get_that_is_said_to_change_something_is_no_read(path: str, own: str, words: str, category: Category) -> None:
+    operation = operation_of(get(description=words, **({"operationId": own} if own else {})), path)
+    assert operation.category is category
+    assert operation.origin is not None
+    assert operation.origin.needs_review
+    assert operation.origin.category.confidence <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("path", "own", "words"),
+    [
+        ("/pulls/{id}/merge", "pulls/check-if-merged", "Check if it has been merged"),
+        ("/envelopes/{id}/lock", "getLock", ""),
+        ("/load_balancers", "loadBalancers_list", ""),
+        ("/connect", "Connect_GetConfigs", "Gets the configurations."),
+        ("/migrations/{id}/archive", "migrations/download-archive", "Download an archive"),
+        ("/book", "", "Retrieval of a single book"),
+        ("/orders/{id}", "", ""),
+        ("/instances/{id}/backups", "getBackups", "Backups List"),
+        ("/tax_codes", "GetTaxCodes", "A list of all tax codes available to add to products"),
+    ],
+)
+def test_a_get_of_something_that_is_called_like_a_verb_is_a_read(path: str, own: str, words: str) -> None:
+    operation = operation_of(get(description=words, **({"operationId": own} if own else {})), path)
+    assert operation.category is Category.READ
+    assert operation.origin is not None
+    assert not operation.origin.needs_review
+
+
 def test_a_graver_name_makes_an_operation_more_dangerous() -> None:
     operation = operation_of(get(operationId="purgeAllPets"), "/pets", "delete")
     assert operation.danger is not None

@@ -11,7 +11,7 @@ from headgate.protocol.danger import DangerLevel
 from headgate.sources.classifying.values import Doubt, Evidence, Risk, Witness
 from headgate.sources.classifying.verbs import FORMS, VERBS, Strength, Verb
 
-__all__ = ["evidence_of_description", "evidence_of_title"]
+__all__ = ["evidence_of_description", "evidence_of_title", "first_verb"]
 
 _LONGEST: Final = 20_000
 """Characters that are read; a description that is longer gets no credit for what it says."""
@@ -31,6 +31,9 @@ _LEADING: Final = frozenset({"that", "to", "for", "which", "you", "will", "it", 
 _ADVERBS: Final = frozenset({"also", "automatically", "then", "immediately", "safely", "simply", "directly"})
 _ACTORS: Final = frozenset({"it", "tool"})
 _JOINING: Final = frozenset({"and", "or", "then", "also"})
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_HEADINGS: Final = frozenset({"list", "view"})
+"""What a heading ends with that begins with a noun, not a verb: 'Backups List'."""
 
 _NEGATED: Final = re.compile(
     r"\b(?:(?:does|do|will|would|did|can)(?: not|n't)|doesn't|don't|won't|cannot|can't|never|without|no|not|nothing is)"
@@ -92,6 +95,16 @@ def evidence_of_description(description: str) -> Iterator[Evidence | Risk | Doub
             yield one
 
 
+def first_verb(description: str) -> Verb | None:
+    """The verb that a description begins with; 'A list of …' lists, whatever that is there for."""
+    sentences = (words for one in _SENTENCE.split(_bounded(description)) if (words := _words(one)))
+    words = next(sentences, [])
+    if words[1:2] == ["list"] and words[0] in _ARTICLES:
+        return VERBS["list"]
+    is_heading = len(words) > 1 and words[-1] in _HEADINGS and _ARTICLES.isdisjoint(words)
+    return None if is_heading else _leading_verb(words)
+
+
 def _bounded(text: str) -> str:
     return unicodedata.normalize("NFKC", text[:_LONGEST]).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
 
@@ -130,7 +143,7 @@ def _leading_verb(words: Sequence[str], *, near: bool = False) -> Verb | None:
     """The verb that a sentence begins with, or that follows words such as 'this tool' and 'allows you to'."""
     start = [*words[: 1 if near else _WORDS_BEFORE]]
     for place, word in enumerate(start):
-        if word in FORMS and (place == 0 or start[place - 1] in _LEADING):
+        if word in FORMS and (place == 0 or start[place - 1] in _LEADING | _ADVERBS):
             is_looking = word in _LIGHT and not _LOOKING.isdisjoint(words[place : place + _OBJECT])
             return VERBS["query"] if is_looking else FORMS[word]
     return None

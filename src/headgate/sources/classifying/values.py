@@ -58,6 +58,7 @@ class Witness(StrEnum):
     NAME = "name"
     SCHEMA = "schema"
     DESCRIPTION = "description"
+    PATH = "path"
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,8 +102,8 @@ _TABLE: Final[tuple[tuple[Category, Strength, str], ...]] = (
     (
         Category.DELETE,
         Strength.FIRM,
-        """delete remove destroy erase purge wipe truncate drop clear unregister revoke discard rm rmdir del evict
-        expunge obliterate deprovision prune unset detach uninstall""",
+        """delete remove destroy erase purge wipe truncate drop clear unregister revoke invalidate discard rm rmdir del
+        evict expunge obliterate deprovision prune unset detach uninstall""",
     ),
     (Category.DELETE, Strength.LOOSE, "clean flush empty pop dequeue forget trash undo nuke"),
 )

@@ -9,8 +9,10 @@ from headgate.adapter.origins import Inferred, Provenance
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import DEFAULT_LEVELS, DangerLevel
 from headgate.sources.classification import Classified, Facts, classified
+from headgate.sources.classifying.descriptions import first_verb
 from headgate.sources.classifying.names import evidence_of_name, words_of
-from headgate.sources.classifying.values import RISK, Evidence
+from headgate.sources.classifying.values import RISK, Evidence, Witness
+from headgate.sources.classifying.verbs import NOUNS, VERBS, Strength, Verb
 
 __all__ = ["Request", "decided"]
 
@@ -45,8 +47,13 @@ class Request:
     @property
     def last_words(self) -> frozenset[str]:
         """The words of the last part of the path that is no parameter."""
+        return frozenset(self.last)
+
+    @property
+    def last(self) -> tuple[str, ...]:
+        """The same words as they stand there."""
         fixed = [part for part in self.path.split("/") if part and not part.startswith("{")]
-        return frozenset(words_of(fixed[-1])) if fixed else frozenset()
+        return tuple(words_of(fixed[-1])) if fixed else ()
 
     @property
     def is_action(self) -> bool:
@@ -85,12 +92,13 @@ def decided(request: Request, *, has_changes: bool) -> Classified:
 def _by_method(request: Request, named: Classified) -> Classified:
     category = _BY_METHOD[request.method]
     evidence = (f"method: {request.method}",)
-    riskier = [one for one in _loud(request.words) if one.category and RISK[one.category] > RISK[category]]
+    said = [*_loud(request.words), *(_quiet(request) if category is Category.READ else ())]
+    riskier = [one for one in said if one.category and RISK[one.category] > RISK[category]]
     if riskier and (category is Category.READ or any(one.category is Category.DELETE for one in riskier)):
         worst = max(riskier, key=lambda one: RISK[one.category or category])
         words = (*evidence, worst.sentence)
         inferred = Inferred(str(worst.category), _CONTRADICTED, Provenance.HEURISTIC, words)
-        reason = f"the method {request.method} says {category}, the name says {worst.category}"
+        reason = f"the method {request.method} says {category}, the {worst.witness} says {worst.category}"
         return Classified(inferred, named.danger, True, (reason,))
     return Classified(Inferred(category.value, _METHODS_SURE, Provenance.NORMALIZED, evidence), named.danger)
 
@@ -101,6 +109,33 @@ def _loud(words: tuple[str, ...]) -> Iterator[Evidence]:
     yield from first
     if not any(one.category is Category.READ for one in first):
         yield from (one for one in _said(words[1:][-1:]) if one.category in (Category.DELETE, Category.EXECUTE))
+
+
+def _quiet(request: Request) -> Iterator[Evidence]:
+    """What speaks of a change where a method says that there is none, unless something else says that it reads.
+
+    A description is believed whatever the name is; most verbs that end a path or begin a name are nouns as well.
+    """
+    told = first_verb(request.description)
+    if told is not None and told.word not in _READ_BY_GET and told.category is not Category.READ:
+        yield Evidence(Witness.DESCRIPTION, told.category, _CONTRADICTED, f"'{told.word}'")
+    elif told is not None or _names_reading(request.words):
+        return
+    for witness, verb in ((Witness.NAME, _verb(request.words[:1])), (Witness.PATH, _verb(request.last))):
+        if verb is not None and verb.category is not Category.READ:
+            yield Evidence(witness, verb.category, _CONTRADICTED, f"'{verb.word}'")
+
+
+def _names_reading(words: tuple[str, ...]) -> bool:
+    """Whether a name begins or ends with what reads: ``getLock``, ``loadBalancers_list``."""
+    found = [verb for verb in (_verb(words[:1]), _verb(words[-1:])) if verb is not None]
+    return any(verb.category is Category.READ and verb.strength is Strength.FIRM for verb in found)
+
+
+def _verb(words: tuple[str, ...]) -> Verb | None:
+    """The verb that one word is, if it is hardly ever a noun or a file that is fetched."""
+    word = words[0] if len(words) == 1 else ""
+    return None if word in NOUNS | _READ_BY_GET else VERBS.get(word)
 
 
 def _said(word: tuple[str, ...]) -> Iterator[Evidence]:
