@@ -160,6 +160,44 @@ def test_a_graver_name_makes_an_operation_more_dangerous() -> None:
     assert operation_of(get(), "/pets/{id}", "delete").danger is None
 
 
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_what_runs_commands_is_dangerous(method: str) -> None:
+    command = {"name": "command", "in": "query", "schema": {"type": "string"}}
+    node = get(command, operationId=f"connect{method.title()}PodExec", description="connect requests to exec of Pod")
+    operation = operation_of(node, "/pods/{name}/exec", method)
+    assert operation.category is Category.EXECUTE
+    assert operation.danger is not None
+    assert operation.danger.level is DangerLevel.DANGEROUS
+    assert operation.origin is not None
+    assert operation.origin.needs_review
+
+
+_SCRIPT = {"type": "object", "properties": {"script": {"type": "string", "description": "What is run"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "level"),
+    [
+        (_SCRIPT, DangerLevel.DANGEROUS),
+        ({"$ref": "#/components/schemas/Job"}, DangerLevel.DANGEROUS),
+        ({"type": "object", "properties": {"later": _SCRIPT}}, None),
+        ({"type": "object", "properties": {"script": {"type": "integer"}}}, None),
+        ({"type": "object", "properties": {"script": True}}, DangerLevel.DANGEROUS),
+        ({"type": "string"}, None),
+    ],
+    ids=["a field", "a named body", "a field of a field", "no text", "anything", "no fields"],
+)
+def test_code_in_a_body_is_dangerous_where_it_is_taken_itself(schema: Node, level: DangerLevel | None) -> None:
+    node = get(operationId="runJob", requestBody={"content": {"application/json": {"schema": schema}}})
+    operation = operation_of(node, "/jobs", "post", components={"schemas": {"Job": _SCRIPT}})
+    assert (operation.danger.level if operation.danger else None) is level
+
+
+def test_a_search_for_code_stays_a_read() -> None:
+    command = {"name": "command", "in": "query", "schema": {"type": "string"}}
+    assert operation_of(get(command, operationId="listRuns"), "/runs").category is Category.READ
+
+
 def test_every_change_can_be_tried_without_effect() -> None:
     for method in ("post", "put", "patch", "delete"):
         operation = operation_of(get(), "/pets/{id}", method)

@@ -118,13 +118,23 @@ class Builder:
         spot = place.spot
         words = plain(place.node.get("summary") or place.node.get("description"), DESCRIPTION)
         named = spot.operation_id or spot.path.rsplit("/{", 1)[0].rpartition("/")[2]
-        told = decided(Request(spot.method, spot.path, named, words), has_changes=read.has_changes)
+        request = Request(spot.method, spot.path, named, words, self._taken(read))
+        told = decided(request, has_changes=read.has_changes)
         if choice is None or choice.category is None:
             return told
         chosen = choice.category
         if chosen is Category.UPDATE and not read.has_changes:
             chosen = Category.EXECUTE
         return told.chosen(chosen)
+
+    def _taken(self, read: "_Read") -> Schema:
+        """All that a request takes as one object, without what lies deeper: that is mostly kept, not run."""
+        body = read.body.schema if read.body is not None else Rewritten({}, ())
+        near = (
+            [body.schema, *self.schemas.definitions(body.names, 1).values()] if "$ref" in body.schema else [body.schema]
+        )
+        fields = {name: _alone(one) for schema in near for name, one in schema.get("properties", {}).items()}
+        return {"properties": {**fields, **{one.name: _alone(one.schema.schema) for one in read.parameters}}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +152,12 @@ class _Read:
     def has_changes(self) -> bool:
         """Whether there is anything to be put into the ``input`` of an UPDATE."""
         return self.body is not None or any(one.where != "path" for one in self.parameters)
+
+
+def _alone(schema: object) -> Schema:
+    """What a schema says of its own value."""
+    kept = ("type", "enum", "const", "description")
+    return {key: schema[key] for key in kept if key in schema} if isinstance(schema, Mapping) else {}
 
 
 def _undeclared(template: PathTemplate, declared: list[Located]) -> Iterator[Located]:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from headgate.adapter.origins import Inferred, Provenance
+from headgate.adapter.parameters import Schema
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import DEFAULT_LEVELS, DangerLevel
 from headgate.sources.classification import Classified, Facts, classified
@@ -43,6 +44,8 @@ class Request:
     path: str
     own_name: str
     description: str = ""
+    schema: Schema = field(default_factory=dict)
+    """What it takes, as the properties of one object."""
 
     @property
     def last_words(self) -> frozenset[str]:
@@ -86,7 +89,18 @@ def decided(request: Request, *, has_changes: bool) -> Classified:
             (*found.category.evidence, "it takes nothing to change"),
         )
         found = replace(found, category=inner)
-    return _with_danger(found, named)
+    return _running(_with_danger(found, named), request)
+
+
+def _running(found: Classified, request: Request) -> Classified:
+    """What takes commands or code to be run is dangerous, whatever it is called; a person should look at it."""
+    if found.kind is Category.READ:
+        return found
+    told = classified(Facts(name="_".join(request.words), description=request.description, schema=request.schema))
+    runs = any(one.startswith(f"{Witness.SCHEMA}:") for one in told.danger.evidence)
+    if not runs or told.level.rank < DangerLevel.DANGEROUS.rank or told.level.rank <= found.level.rank:
+        return found
+    return replace(found, danger=told.danger, needs_review=True, reasons=(*found.reasons, *told.danger.evidence))
 
 
 def _by_method(request: Request, named: Classified) -> Classified:
