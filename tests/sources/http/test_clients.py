@@ -104,7 +104,7 @@ async def test_what_is_compressed_unasked_is_refused() -> None:
 
 
 async def test_no_query_of_a_url_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, logger="httpx2"):
         async with running(always(reply())) as upstream, guarded_client(Bounds(), upstream.url) as client:
             await client.get(f"{upstream.url}/mcp?api_key=hidden-key#hidden-part")
     assert f"{upstream.url}/mcp" in caplog.text
@@ -114,7 +114,7 @@ async def test_no_query_of_a_url_is_logged(caplog: pytest.LogCaptureFixture) -> 
 def test_other_lines_of_the_same_log_stay_as_they_are(caplog: pytest.LogCaptureFixture) -> None:
     guarded_client(Bounds(), "https://api.example")
     log = logging.getLogger("httpx2")
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, logger="httpx2"):
         log.info("plain")
         log.info("%(name)s", {"name": "named"})
     assert caplog.messages == ["plain", "named"]

@@ -23,6 +23,8 @@ from headgate.sources.http.messages import Answer
 
 __all__ = ["XML", "Xml", "xml_data", "xml_text"]
 
+_SPACE: Final = " \t\r\n"
+"""What XML itself takes for space; other characters that look empty are text."""
 _ATTRIBUTE: Final = "@"
 _TEXT: Final = "#text"
 _ROOT_KEY: Final = "xml_root"
@@ -73,7 +75,7 @@ def _data(element: Element, depth: int) -> object:
     for child in element:
         children.setdefault(_local(child.tag), []).append(_data(child, depth + 1))
     found |= {name: values[0] if len(values) == 1 else values for name, values in children.items()}
-    text = "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
+    text = "".join([element.text or "", *(child.tail or "" for child in element)]).strip(_SPACE)
     if not found:
         return text or None
     return {**found, _TEXT: text} if text else found
