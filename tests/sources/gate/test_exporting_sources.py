@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from headgate.adapter.adapter import Adapter
+from headgate.adapter.operations import Operation
+from headgate.adapter.schemas import REF
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.files.reading import adapter_file_from
+from headgate.sources.files.references import references_in
 from headgate.sources.gate.exporting import exported_document, exported_source, target_of
 from headgate.sources.gate.specs import SourceKind, SourceSpec
 from headgate.sources.mcp.configuration import McpSpec
@@ -16,6 +19,7 @@ from headgate.sources.openapi.options import OpenApiOptions
 from headgate.sources.openapi.source import openapi_adapter
 from tests.sources.files.test_exporting import assert_same, read_back
 from tests.sources.http.upstream import always, reply, running
+from tests.sources.openapi.real import DOCUMENTS, real_documents
 
 
 def options_of(spec: SourceSpec, folder: Path | None = None) -> Any:
@@ -268,3 +272,21 @@ def test_other_adapters_are_none_of_a_document() -> None:
     adapter = Adapter("x")
     adapter.read(name="get_x", description="x")(lambda: None)
     assert "transport: headgate" in exported_document(adapter, "x.json")
+
+
+def test_a_document_whose_schemas_are_cut_off_comes_back() -> None:
+    """Its nodes hold each other without end, so that each operation knows only the nearest of them."""
+    real_documents()
+    figma = next(one for one in DOCUMENTS if one.service == "figma")
+    adapter = openapi_adapter(figma.file)
+    cut = {name for one in adapter.operations.values() for name in _missing(one)}
+    assert cut
+    file = adapter_file_from(exported_document(adapter, str(figma.file)), "figma-adapter.md")
+    assert {entry.name for entry in file.entries} == set(adapter.operations)
+
+
+def _missing(operation: Operation) -> set[str]:
+    """The names that the schemas of an operation refer to and that are not among them."""
+    schemas = (operation.returns, *operation.definitions.values())
+    named = {reference.removeprefix(REF) for one in schemas for _, reference in references_in(one)}
+    return named - set(operation.definitions)
