@@ -86,7 +86,8 @@ class Upstream:
         finally:
             self._is_starting = False
             if self._capture is None:
-                await self._stop()
+                with anyio.CancelScope(shield=True):  # also whoever has waited long enough leaves no process behind
+                    await self._stop()
         if self._capture is None:
             raise AdapterError(f"MCP server '{self.spec.name}': {self._why}")
         return self._capture
