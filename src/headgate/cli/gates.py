@@ -220,17 +220,18 @@ async def offered(
     """The sources of a plan. Those that are not open in time are offered later; if none opens, an AdapterError.
 
     MCP servers that were seen before are started ``lazily``, by the first call that needs one. How far all are is told
-    ``plainly`` where nobody watches.
+    ``plainly`` where nobody watches, as for a server, which also goes on to try those that fail.
     """
     make = partial(source_of, captures=Captures(captures_folder()) if lazily else None)
     async with AsyncExitStack() as stack:
-        gate = await stack.enter_async_context(opened_gate(plan, make, patience=OPENING_SECONDS))
+        gate = await stack.enter_async_context(opened_gate(plan, make, patience=OPENING_SECONDS, quiet=True))
         with (
             starting(gate, sys.stderr, plainly=plainly) as told,
             anyio.move_on_after(start_timeout),
         ):
             await told()
-        gate.refuse_if_nothing_opens()
+        gate.refuse_if_nothing_opens()  # which says all that there is to say
+        gate.speak(goes_on=plainly)
         yield Offered(gate.adapter(), gate)
 
 

@@ -97,6 +97,20 @@ async def test_a_source_that_fails_says_why_and_is_tried_again(caplog: pytest.Lo
     ]
 
 
+@pytest.mark.parametrize(("goes_on", "again"), [(True, "; it is tried again in 60 s"), (False, ".")])
+async def test_a_quiet_gate_tells_of_failures_once_it_is_to_speak(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, goes_on: bool, again: str
+) -> None:
+    monkeypatch.setattr(keeping, "_FIRST_WAIT", 60.0)
+    sources = (Told("broken", [failing("Check the path.")]), Told("well", [lambda: adapter("well", "get_well")]))
+    specs = plan(*(spec(source.name) for source in sources))
+    async with opened_gate(specs, telling(*sources), patience=5, quiet=True) as gate:
+        await gate.settled()
+        assert not caplog.records
+        gate.speak(goes_on=goes_on)
+    assert [record.message for record in caplog.records] == [f"source 'broken' is not ready: Check the path{again}"]
+
+
 async def test_a_source_that_never_answers_runs_into_its_own_limit() -> None:
     hanging = Told("hanging", [lambda: adapter("x")], held=anyio.Event())
     async with gate_of(hanging, patience=0.01) as gate:

@@ -22,11 +22,20 @@ __all__ = ["Gate", "opened_gate"]
 class Gate:
     """All sources of a plan. What one of them does, or fails to do, is nothing to the others."""
 
-    def __init__(self, plan: GatePlan, make: Callable[[SourceSpec], Source], tasks: TaskGroup, patience: float) -> None:
+    def __init__(
+        self,
+        plan: GatePlan,
+        make: Callable[[SourceSpec], Source],
+        tasks: TaskGroup,
+        patience: float,
+        *,
+        quiet: bool = False,
+    ) -> None:
         self.plan = plan
         self._make = make
         self._tasks = tasks
         self._patience = patience
+        self._is_quiet = quiet
         self._keepers: dict[str, Keeper] = {}
         self._news = anyio.Event()
         self._counts: dict[str, int] = {}
@@ -39,12 +48,18 @@ class Gate:
         except AdapterError as error:
             spec = replace(spec, problem=str(error))
             source = self._make(spec)
-        keeper = Keeper(spec, source, self._patience, self._tell)
+        keeper = Keeper(spec, source, self._patience, self._tell, quiet=self._is_quiet)
         self._keepers[spec.name] = keeper
         self._tasks.start_soon(keeper.run, name=f"source {spec.name}")
 
     def _tell(self) -> None:
         self._news.set()
+
+    def speak(self, *, goes_on: bool) -> None:
+        """Tell which sources have failed, once, and from now on whatever fails; see ``Keeper.speak``."""
+        self._is_quiet = False
+        for keeper in self._keepers.values():
+            keeper.speak(goes_on=goes_on)
 
     def parts(self) -> tuple[Part, ...]:
         """How each source fares now."""
@@ -154,11 +169,16 @@ def _all(failures: Sequence[str]) -> str:
 
 
 @asynccontextmanager
-async def opened_gate(plan: GatePlan, make: Callable[[SourceSpec], Source], *, patience: float) -> AsyncIterator[Gate]:
-    """The sources of a plan, each opened by itself for at most so many seconds, and closed in the end."""
+async def opened_gate(
+    plan: GatePlan, make: Callable[[SourceSpec], Source], *, patience: float, quiet: bool = False
+) -> AsyncIterator[Gate]:
+    """The sources of a plan, each opened by itself for at most so many seconds, and closed in the end.
+
+    A ``quiet`` one tells of no failures until it is to speak.
+    """
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        gate = Gate(plan, make, tasks, patience)
+        gate = Gate(plan, make, tasks, patience, quiet=quiet)
         try:
             yield gate
         except Exception as error:  # noqa: BLE001  (raised again, outside of the group, which would wrap it)

@@ -30,7 +30,9 @@ class Keeper:
     It opens, follows and closes the source in one task, ``run``, since a source may hold what belongs to its task.
     """
 
-    def __init__(self, spec: SourceSpec, source: Source, patience: float, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, spec: SourceSpec, source: Source, patience: float, changed: Callable[[], None], *, quiet: bool = False
+    ) -> None:
         self.spec = spec
         self.adapter: Adapter | None = None
         self.state = PartState.DISABLED if spec.disabled else PartState.STARTING
@@ -39,6 +41,8 @@ class Keeper:
         self._source = source
         self._patience = spec.start_timeout or patience
         self._changed = changed
+        self._is_quiet = quiet
+        self._wait = math.inf
         self._scope = anyio.CancelScope()
         self.settled = anyio.Event()
         """Set once it is known whether it opens."""
@@ -78,6 +82,15 @@ class Keeper:
         if refusal and refusal != self._refusal:
             _LOG.error("source '%s' is left out: %s", self.spec.name, refusal)
         self._refusal = refusal
+
+    def speak(self, *, goes_on: bool) -> None:
+        """Tell what failed while nothing was told, and from now on whatever fails.
+
+        Where nothing ``goes_on``, it is not said that it is tried again.
+        """
+        self._is_quiet = False
+        if self.state is PartState.FAILED:
+            self._tell_failure(goes_on=goes_on)
 
     def stop(self) -> None:
         """Have it closed; ``ended`` tells when it is."""
@@ -152,9 +165,14 @@ class Keeper:
     def _fail(self, problem: str, wait: float) -> None:
         """Tell why it is not open; what it has served before goes on to answer, as far as it can."""
         is_news = problem != self.problem
-        self.state, self.problem = PartState.FAILED, problem
+        self.state, self.problem, self._wait = PartState.FAILED, problem, wait
         self.settled.set()
         if is_news:
-            again = f"; it is tried again in {wait:g} s" if wait < math.inf else ""
-            _LOG.error("source '%s' is not ready: %s%s", self.spec.name, problem, again)
+            if not self._is_quiet:
+                self._tell_failure(goes_on=True)
             self._changed()
+
+    def _tell_failure(self, *, goes_on: bool) -> None:
+        again = f"; it is tried again in {self._wait:g} s" if goes_on and self._wait < math.inf else ""
+        problem = self.problem.rstrip(".") if again else self.problem
+        _LOG.error("source '%s' is not ready: %s%s", self.spec.name, problem, again)
