@@ -30,7 +30,7 @@ from tests.sources.gate.pieces import Told, adapter, spec
 from tests.sources.mcp.opening import SERVER
 
 COMMAND = (sys.executable, "-S", SERVER)
-ONE_TOOL = ("--mode", "single", "--trust", "certified", "--state", "memory:")
+ONE_TOOL = ("--mode", "single", "--trust", "certified", "--state", "memory:", "--start-timeout", "0.5")
 
 
 def listed(*names: str, **more: object) -> str:
@@ -275,7 +275,8 @@ class Terminal(io.StringIO):
 async def test_how_far_sources_are_is_told_while_they_start(
     stream: type[io.StringIO], plainly: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 0 if plainly else 60)
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", 60 if plainly else 0)
     sources = {name: Told(name, [lambda: adapter("x")], held=anyio.Event()) for name in ("a", "b")}
     sources["c"] = Told("c", [])
     plan = GatePlan(name="g", sources=tuple(spec(name, disabled=name == "c") for name in sources))
@@ -291,10 +292,60 @@ async def test_how_far_sources_are_is_told_while_they_start(
         assert progress_line(here) == "2 of 2 sources ready"
     lines = [line for line in out.getvalue().splitlines() if "waiting" in line and not out.isatty()]
     assert lines == (
-        [
+        []
+        if out.isatty()
+        else [
             "headgate: 0 of 2 sources ready; waiting for a, b",
             "headgate: 1 of 2 sources ready; waiting for b",
         ]
-        if plainly
-        else []
     )
+
+
+@pytest.mark.parametrize(
+    "command", [("ops",), ("call", "x"), ("review",), ("export", "--bundle")], ids=lambda one: one[0]
+)
+def test_a_server_that_never_answers_is_named_while_it_is_waited_for(
+    shell: Shell, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0)
+    silent = (sys.executable, "-S", "-c", "import sys; sys.stdin.read()", "silent")
+    done = shell(*command, "--start-timeout", "0.5", "--", *silent)
+    assert "waiting for" in done.err.splitlines()[0], done.err
+
+
+# what fails is told once
+
+
+def test_a_source_that_fails_is_told_once_where_the_command_ends(shell: Shell, tmp_path: Path) -> None:
+    for command in (("ops",), ("call", "x")):
+        done = shell(*command, "--state", "memory:", "--", "false")
+        assert (done.code, len(done.err.splitlines())) == (3, 1), done.err
+        assert "tried again" not in done.err
+    path = tmp_path / "servers.json"
+    path.write_text(listed("well", gone={"command": "no-such-program"}))
+    done = shell("call", "echo", "value=1", "--state", "memory:", "--trust", "certified", "-s", str(path))
+    assert done.code == 0
+    (line,) = done.err.splitlines()
+    assert "source 'gone' is not ready" in line
+    assert "tried again" not in line
+
+
+def test_each_mistake_of_an_adapter_file_is_told_once(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "bad-adapter.md"
+    path.write_text("---\ntype: adapter\nname: 7\nversion: []\noperations: 3\n---\n# Bad\n")
+    done = shell("ops", "-s", str(path))
+    lines = [line.strip() for line in done.err.splitlines()]
+    assert done.code == 3
+    assert len(lines) > 2
+    assert len(lines) == len(set(lines)), done.err
+
+
+def test_a_server_says_once_when_a_source_is_tried_again(tmp_path: Path) -> None:
+    path = tmp_path / "servers.json"
+    path.write_text(listed("well", gone={"command": "no-such-program"}))
+    with gate(str(path)) as here:
+        line = here.pipes.serving.logged("source 'gone' is not ready")
+        assert here.data("echo", value=2) == {"value": 2}
+        told = [one for one in here.pipes.serving.log.seen if "no-such-program" in one]
+    assert told == [line]
+    assert "; it is tried again in " in line

@@ -15,6 +15,7 @@ from headgate.cli.gates import OPENING_SECONDS, SourceChoices
 from headgate.cli.guards import configured
 from headgate.cli.options import option
 from headgate.cli.output import complain
+from headgate.cli.starting import waiting_told
 from headgate.cli.targets import DatabaseChoices
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.gate.opening import source_of
@@ -63,6 +64,8 @@ class Looked:
 
     found: list[Found] = field(default_factory=list)
     failed: int = 0
+    done: set[str] = field(default_factory=set)
+    """Those of which it is known whether they open."""
 
 
 async def looked_at(
@@ -73,9 +76,14 @@ async def looked_at(
     specs = _specs((*sources, source), choices)
     looked = Looked()
     with redirect_stdout(sys.stderr):  # what a module prints is not the answer
-        async with anyio.create_task_group() as tasks:
-            for spec in specs:
-                tasks.start_soon(_look, spec, looked, reaching.start_timeout)
+        async with anyio.create_task_group() as telling:
+            telling.start_soon(
+                waiting_told, lambda: [spec.name for spec in specs if spec.name not in looked.done], sys.stderr
+            )
+            async with anyio.create_task_group() as tasks:
+                for spec in specs:
+                    tasks.start_soon(_look, spec, looked, reaching.start_timeout)
+            telling.cancel_scope.cancel()
     looked.found.sort(key=lambda one: specs.index(one.spec))
     return looked
 
@@ -102,6 +110,8 @@ async def _look(spec: SourceSpec, looked: Looked, seconds: float) -> None:
         _fail(spec, looked, str(error))
     except TimeoutError:
         _fail(spec, looked, f"it did not answer within {seconds:g} s")
+    finally:
+        looked.done.add(spec.name)
 
 
 def _fail(spec: SourceSpec, looked: Looked, problem: str) -> None:

@@ -1,6 +1,6 @@
 """What is told while sources start: a line when something changes, or on a terminal one that changes itself."""
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
@@ -10,10 +10,12 @@ from rich.console import Console
 from headgate.adapter.parts import PartState
 from headgate.sources.gate.gate import Gate
 
-__all__ = ["progress_line", "starting"]
+__all__ = ["progress_line", "starting", "waiting_told"]
 
 _PATIENCE_SECONDS: Final = 1.0
 """What takes less needs no words."""
+_QUIET_SECONDS: Final = 3.0
+"""The same for a command that ends, whose words may be read by a program."""
 _NAMED: Final = 5
 
 
@@ -22,10 +24,9 @@ def progress_line(gate: Gate) -> str:
     parts = [part for part in gate.parts() if part.state is not PartState.DISABLED]
     ready = sum(part.state is PartState.READY for part in parts)
     waiting = gate.waited_for()
-    more = f" and {len(waiting) - _NAMED} more" if len(waiting) > _NAMED else ""
     failed = [part.name for part in parts if part.state is PartState.FAILED]
     words = [f"{ready} of {len(parts)} sources ready"]
-    words += [f"waiting for {', '.join(waiting[:_NAMED])}{more}"] if waiting else []
+    words += [f"waiting for {_named(waiting)}"] if waiting else []
     words += [f"failed: {', '.join(failed)}"] if failed else []
     return "; ".join(words)
 
@@ -34,14 +35,15 @@ def progress_line(gate: Gate) -> str:
 def starting(gate: Gate, stream: TextIO, *, plainly: bool) -> Iterator[Callable[[], Coroutine[Any, Any, None]]]:
     """A function that waits until it is known of all sources whether they open, and tells how far they are.
 
-    Where nobody watches, it tells it ``plainly`` in a line for each change, or not at all.
+    Where nobody watches, it tells it in a line for each change, ``plainly`` from early on.
     """
     if not stream.isatty():
-        yield lambda: _wait(gate, lambda line: _write(stream, line) if plainly else None)
+        patience = _PATIENCE_SECONDS if plainly else _QUIET_SECONDS
+        yield lambda: _wait(gate, lambda line: _write(stream, line), patience)
         return
     console = Console(file=stream)
     with console.status("headgate: starting", spinner="dots") as status:
-        yield lambda: _wait(gate, lambda line: status.update(f"headgate: {line}"))
+        yield lambda: _wait(gate, lambda line: status.update(f"headgate: {line}"), _PATIENCE_SECONDS)
 
 
 def _write(stream: TextIO, line: str) -> None:
@@ -49,15 +51,26 @@ def _write(stream: TextIO, line: str) -> None:
     stream.flush()
 
 
-async def _wait(gate: Gate, tell: Callable[[str], None]) -> None:
+async def waiting_told(waiting: Callable[[], Sequence[str]], stream: TextIO) -> None:
+    """Say once who is waited for, if it takes long."""
+    await anyio.sleep(_QUIET_SECONDS)
+    _write(stream, f"waiting for {_named(waiting())}")
+
+
+def _named(waiting: Sequence[str]) -> str:
+    more = f" and {len(waiting) - _NAMED} more" if len(waiting) > _NAMED else ""
+    return f"{', '.join(waiting[:_NAMED])}{more}"
+
+
+async def _wait(gate: Gate, tell: Callable[[str], None], patience: float) -> None:
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_tell, gate, tell)
+        tasks.start_soon(_tell, gate, tell, patience)
         await gate.settled()
         tasks.cancel_scope.cancel()
 
 
-async def _tell(gate: Gate, tell: Callable[[str], None]) -> None:
-    await anyio.sleep(_PATIENCE_SECONDS)
+async def _tell(gate: Gate, tell: Callable[[str], None], patience: float) -> None:
+    await anyio.sleep(patience)
     told = ""
     while True:
         line = progress_line(gate)
