@@ -188,7 +188,8 @@ def test_nothing_after_two_dashes_is_a_mistake_and_not_the_demo(shell: Shell, wo
 
 def test_an_mcp_server_over_http_is_wrapped_where_it_is_called(shell: Shell) -> None:
     async def answer(ctx: Any, _params: types.CallToolRequestParams) -> types.CallToolResult:
-        said = (ctx.request.headers.get("authorization"), ctx.request.headers.get("x-team"))
+        headers = ctx.request.headers
+        said = (headers["authorization"].replace(" ", "-"), headers.get("x-team"))  # or it would be stars
         return types.CallToolResult(content=[types.TextContent(text=json.dumps(said))])
 
     with web(foreign("get_headers", answer=answer)) as url:
@@ -196,7 +197,7 @@ def test_an_mcp_server_over_http_is_wrapped_where_it_is_called(shell: Shell) -> 
         done = shell(
             "call", "get_headers", *words, "--header", "X-Team: ${TEAM}", env={"HEADGATE_TOKEN": "t", "TEAM": "blue"}
         )
-        assert (done.code, json.loads(done.out)) == (0, ["Bearer t", "blue"]), done.err
+        assert (done.code, json.loads(done.out)) == (0, ["Bearer-t", "blue"]), done.err
         done = shell("call", "get_headers", *words, "--header", "Authorization: mine", env={"HEADGATE_TOKEN": "t"})
         assert json.loads(done.out) == ["mine", None]
 
