@@ -112,6 +112,7 @@ def test_a_command_and_a_database_and_a_module_are_served_together(tmp_path: Pat
         connection.execute("CREATE TABLE items (item_id INTEGER PRIMARY KEY, title TEXT)")
     connection.close()
     with gate(str(shop), LIBRARY, "--", *COMMAND) as here:
+        until(lambda: set(here.states().values()) == {"ready"}, "all three sources")
         assert here.data("list_items")["items"] == []
         assert here.data("echo", value="x") == {"value": "x"}
         groups = here.data("introspect", query="groups", first=1000)

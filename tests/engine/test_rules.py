@@ -219,4 +219,4 @@ async def test_a_change_beside_the_input_is_told_where_it_belongs() -> None:
 
     params = {"path": "a", "text": "b", "input": {}}
     reply = await Engine(adapter).call({"operation": "update_note", "params": params})
-    assert "'text'; what is changed stands in 'input'" in reply.text
+    assert "'text'; changes stand in 'input'" in reply.text

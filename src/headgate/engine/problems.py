@@ -174,7 +174,7 @@ class _Reader:
             known = self._operation.schema["properties"]
             details = {"unknown_params": shown, "valid_params": [name for name in valid if name in known] or [*known]}
             if self._are_changes(shown):
-                hint = f"; what is changed stands in '{INPUT}'"
+                hint = f"; changes stand in '{INPUT}'"
             message = f"Unknown parameter(s) for operation '{operation}': {names}{hint}"
             return Problem(_UNKNOWN_PARAM, place([", ".join(shown)]), message, details)
         if path == [INPUT] and not set(shown).isdisjoint(self._operation.identifiers):

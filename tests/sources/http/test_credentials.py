@@ -234,7 +234,9 @@ async def test_a_link_with_a_masked_key_leads_on_with_the_right_one() -> None:
 
 
 async def test_no_log_shows_a_secret_however_much_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="httpx2"):
+    for log in ("httpx2", "httpcore2"):
+        caplog.set_level(logging.DEBUG, logger=log)
+    with caplog.at_level(logging.DEBUG):
         async with running(always(reply(503, retry_after="0"))) as upstream:
             credentials = (ApiKey("key", "COOKIE", "query"), Bearer("TOKEN"), ApiKey("j", "COOKIE", "cookie"))
             async with sending(upstream.url, *credentials, environment=ENVIRONMENT) as sender:
