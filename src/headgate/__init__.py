@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from headgate.adapter.operations import Example, Operation
     from headgate.adapter.parameters import Deprecated, Param, Parameter
     from headgate.adapter.patch import Patch
+    from headgate.client.aql import Aql
+    from headgate.client.blocking import BlockingAql, connect_sync
+    from headgate.client.connections import connect
+    from headgate.client.errors import AqlFailure, ClientError, ServerError
     from headgate.engine.pipeline import Engine, EngineOptions
     from headgate.protocol.adapter_errors import AdapterError
     from headgate.protocol.categories import Category
@@ -43,12 +47,16 @@ if TYPE_CHECKING:
 __all__ = [
     "Adapter",
     "AdapterError",
+    "Aql",
     "AqlError",
+    "AqlFailure",
     "Backend",
     "Background",
     "Binary",
+    "BlockingAql",
     "Caller",
     "Category",
+    "ClientError",
     "Collection",
     "Computed",
     "Concurrency",
@@ -76,12 +84,15 @@ __all__ = [
     "Profile",
     "RateLimited",
     "Relationship",
+    "ServerError",
     "Session",
     "SqlSettings",
     "Trust",
     "Unavailable",
     "VersionMismatch",
     "__version__",
+    "connect",
+    "connect_sync",
     "etag_of",
     "mcp_server",
     "merge",
@@ -100,6 +111,10 @@ _HOMES = {
     "headgate.adapter.operations": ("Example", "Operation"),
     "headgate.adapter.parameters": ("Deprecated", "Param", "Parameter"),
     "headgate.adapter.patch": ("Patch",),
+    "headgate.client.aql": ("Aql",),
+    "headgate.client.blocking": ("BlockingAql", "connect_sync"),
+    "headgate.client.connections": ("connect",),
+    "headgate.client.errors": ("AqlFailure", "ClientError", "ServerError"),
     "headgate.engine.pipeline": ("Engine", "EngineOptions"),
     "headgate.protocol.categories": ("Category",),
     "headgate.protocol.concurrency": ("Concurrency",),
