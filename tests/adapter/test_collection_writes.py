@@ -377,3 +377,12 @@ async def test_changes_by_several_callers_at_once_all_count() -> None:
         for _ in range(20):
             tasks.start_soon(served.call, {"operation": "update_page", "slug": "home", "input": {"text": "x"}})
     assert held == [Page("home", "x" * 20, 20)]
+
+
+def test_a_field_that_only_grows_is_told_where_it_is_changed() -> None:
+    made = Adapter("pages")
+    made.collection(Diary, key="id", items=[], append_only=["text"])
+    parameter = made.operations["update_diary"].parameter("input")
+    assert parameter is not None
+    assert "text is append-only" in parameter.schema["description"]
+    assert "lines is append-only" not in parameter.schema["description"]

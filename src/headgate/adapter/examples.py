@@ -16,7 +16,7 @@ from headgate.adapter.parameters import SENSITIVE, Schema
 from headgate.adapter.schemas import dereference
 from headgate.adapter.text_formats import BASE64, DECIMAL
 
-__all__ = ["examples_of"]
+__all__ = ["examples_of", "value_of"]
 
 _TEXTS: Final = {
     "date-time": "2026-02-04T10:30:00Z",
@@ -50,6 +50,14 @@ def examples_of(operation: Operation) -> tuple[Example, ...]:
     except _TooLargeError:
         return ()
     return (Example(params, operation.summary),) if operation.validator.is_valid(params) else ()
+
+
+def value_of(name: str, schema: Schema) -> Any:
+    """A value as a schema describes it, or None if that is too large; whether it is valid, whoever asks must see."""
+    try:
+        return _Maker({}).value(name, schema)
+    except _TooLargeError:
+        return None
 
 
 class _TooLargeError(Exception):

@@ -185,7 +185,7 @@ class Introspector:
         names = {parameter.name for operation in operations for parameter in operation.parameters}
         return {
             "version": PROTOCOL_VERSION,
-            "conformance": "level-1",
+            "conformance": "level-2",
             "mode": self.exposure.mode.value,
             "capabilities": {
                 "batch": True,

@@ -385,7 +385,7 @@ def _list(executions: Executions) -> Operation:
         description=usual.description,
         returns=usual.returns,
         returns_description=usual.returns_description,
-        examples=(Example({"filter": {"status": "running"}}, "What runs now"),),
+        examples=(Example({"filter": {"status": "running"}, "fields": "minimal", "first": 10}, "What runs now"),),
         context_parameter="ctx",
         features=usual.features,
         danger=_SAFE,

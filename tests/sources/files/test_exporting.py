@@ -41,7 +41,7 @@ from tests.cli.desks import TOOLS
 from tests.sources.files.texts import GET_ITEM, adapter_of, called, context_of, head
 from tests.support import ROOT, schema_errors
 
-OTHERS = ("embedded.py", "weather_station.py")
+OTHERS = ("client.py", "embedded.py", "weather_station.py")
 EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py") if path.name not in OTHERS)
 
 

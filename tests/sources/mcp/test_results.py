@@ -154,6 +154,7 @@ FAILURES = {
     "wrong arguments": ("Invalid arguments for tool read", "VALIDATION_INVALID_VALUE"),
     "a file that is there": ("EEXIST: file already exists, mkdir '/x'", "CONFLICT_ALREADY_EXISTS"),
     "a file that is not there": ("ENOENT: no such file or directory, open '/x'", "NOT_FOUND_RESOURCE"),
+    "a thing that is not there": ("There is no such note", "NOT_FOUND_RESOURCE"),
     "a closed door": ("Access denied - path outside allowed directories", "PERMISSION_DENIED"),
     "anything else": ("it broke", "INTERNAL_ERROR"),
     "no words": ("", "INTERNAL_ERROR"),

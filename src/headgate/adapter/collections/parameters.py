@@ -1,6 +1,6 @@
 """The parameters that collection operations share, each defined once (Operations 4.4), and those made from fields."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import orjson
@@ -194,9 +194,16 @@ def input_parameter(collection: Collection) -> Parameter:
             "properties": {field.name: _changing(field) for field in fields},
             "additionalProperties": False,
             "minProperties": 1,
-            "description": "The fields to change.",
+            "description": " ".join(["The fields to change.", *_growing(fields)]),
         },
     )
+
+
+def _growing(fields: Iterable[Field]) -> Iterator[str]:
+    """What is to be known of fields that can only grow."""
+    for field in fields:
+        if field.access is Access.APPEND:
+            yield f"{field.name} is append-only: what is given comes after what is there."
 
 
 def _changing(field: Field) -> Schema:

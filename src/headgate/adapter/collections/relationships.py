@@ -131,7 +131,10 @@ class RelationshipQueries:
         root = {"element_type": start.singular, "element_name": ",".join(map(_sample, _key_fields(start)))}
         return (
             Example({"root": root, "direction": "both"}, "Everything one step away"),
-            Example({"root": root, "direction": "both", "relationship": types[0], "depth": 2}, "One type, two steps"),
+            Example(
+                {"root": root, "direction": "both", "relationship": types[0], "depth": 2, "first": 10},
+                "One type, two steps, ten at a time",
+            ),
         )
 
     async def _answer(

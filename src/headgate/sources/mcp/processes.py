@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import signal
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -17,6 +18,7 @@ from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
+from pydantic_core import PydanticSerializationError
 
 from headgate.adapter.masking import scrubbed
 from headgate.protocol.adapter_errors import AdapterError
@@ -31,6 +33,10 @@ _LONGEST_LINE: Final = 16_000_000
 """A message may need twenty times as much memory when it is read."""
 _MOST_NOISE: Final = 10_000
 """How many lines that are no messages a server may write: some log to the wrong stream."""
+_MOST_HEARD: Final = 40
+_MOST_SHOWN: Final = 8
+_MOST_TOLD: Final = 3
+_TROUBLE: Final = re.compile(r"error\b|\bcannot\b|\bnot found\b|\bno such\b", re.IGNORECASE)
 _GRACE_SECONDS: Final = 2.0
 _POLL_SECONDS: Final = 0.02
 _WATCH_SECONDS: Final = 0.25
@@ -44,7 +50,9 @@ class LastWords:
 
     name: str
     secrets: frozenset[str] = frozenset()
-    lines: deque[str] = field(default_factory=lambda: deque(maxlen=8))
+    lines: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_HEARD))
+    noise: str = ""
+    """The beginning of the first line on its standard output that was no message."""
     status: int = 0
     """The HTTP status from 400 on that it answered with last, if it is no process."""
 
@@ -55,8 +63,18 @@ class LastWords:
             self.lines.append(text)
             _LOG.debug("%s: %s", self.name, text)
 
+    def note(self, line: bytes) -> None:
+        """A line among its messages that is none."""
+        self.noise = self.noise or scrubbed(clean(line[:400].decode("utf-8", "replace"), 100), self.secrets)
+
+    @property
+    def telling(self) -> str:
+        """What says most of why it ended: the last line that speaks of an error, or else the last few."""
+        said = [line for line in self.lines if not line.startswith("at ")]
+        return next((line for line in reversed(said) if _TROUBLE.search(line)), " / ".join(said[-_MOST_TOLD:]))
+
     def __str__(self) -> str:
-        return "\n".join(f"  {line}" for line in self.lines)
+        return "\n".join(f"  {line}" for line in [*self.lines][-_MOST_SHOWN:])
 
 
 @asynccontextmanager
@@ -65,11 +83,11 @@ async def process_streams(spec: McpSpec, words: LastWords, ended: Callable[[str]
     process = await _started(spec)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-    wire = _Wire(process, ended)
+    wire = _Wire(process, ended, words)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(wire.read_messages, incoming)
         tasks.start_soon(wire.write_messages, outgoing)
-        tasks.start_soon(wire.read_errors, words)
+        tasks.start_soon(wire.read_errors)
         tasks.start_soon(wire.watch)
         try:
             yield read, write
@@ -105,8 +123,10 @@ class _Wire:
 
     process: Process
     ended: Callable[[str], None]
+    words: LastWords
     is_closing: bool = False
     _noise: int = 0
+    _all_heard: anyio.Event = field(default_factory=anyio.Event)
 
     async def read_messages(self, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """Pass on every message, until the process ends or writes what no server should."""
@@ -121,6 +141,9 @@ class _Wire:
                 pass  # our own end, or the process's, in the midst of something
             except ValueError as error:
                 why = str(error)
+            if not self.is_closing:
+                with anyio.move_on_after(_WATCH_SECONDS):
+                    await self._all_heard.wait()  # its last words say why it ended
             self._end(why)
 
     async def watch(self) -> None:
@@ -145,6 +168,7 @@ class _Wire:
             answer = _deep_message(line) or _unreadable_answer(line)
         if answer is None:
             self._noise += 1
+            self.words.note(line)
             if self._noise > _MOST_NOISE:
                 raise ValueError("it writes something else than messages of MCP")
         return answer
@@ -154,15 +178,23 @@ class _Wire:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             async with outgoing:
                 async for message in outgoing:
-                    text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                     if self.process.stdin is not None:
-                        await self.process.stdin.send(text.encode() + b"\n")
+                        await self.process.stdin.send(_line(message.message) + b"\n")
 
-    async def read_errors(self, words: LastWords) -> None:
+    async def read_errors(self) -> None:
         """Hear what it says beside its messages, so that it never waits for somebody to listen."""
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ValueError):
             async for line in _lines(self.process.stderr, cut=True):
-                words.hear(line)
+                self.words.hear(line)
+        self._all_heard.set()
+
+
+def _line(message: types.JSONRPCMessage) -> bytes:
+    """A message as it is written; what is no UTF-8 is escaped, so that the server may judge it."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except PydanticSerializationError:
+        return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode()
 
 
 def _unreadable_answer(line: bytes) -> types.JSONRPCError | None:

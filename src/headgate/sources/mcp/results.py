@@ -49,7 +49,7 @@ _CODES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("RATE_LIMIT_EXCEEDED", r"\brate.?limit|too many requests|\b429\b"),
         ("VALIDATION_INVALID_VALUE", r"\binvalid (?:arguments?|params?|parameters?|input)\b|validation error|-32602"),
         ("CONFLICT_ALREADY_EXISTS", r"already exists|\bEEXIST\b|\b409\b"),
-        ("NOT_FOUND_RESOURCE", r"\bnot found\b|\bENOENT\b|no such (?:file|directory|table)|does not exist|\b404\b"),
+        ("NOT_FOUND_RESOURCE", r"\bnot found\b|\bENOENT\b|\bno such \w+|does not exist|\b404\b"),
         (
             "PERMISSION_DENIED",
             r"permission denied|access denied|\bEACCES\b|\bEPERM\b|unauthori[sz]ed|forbidden|not allowed|\b40[13]\b",
