@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TESTS = Path(__file__).parent
+MANIFEST = TESTS.parent / "src" / "headgate" / "conformance" / "requirements.toml"
 LEVELS = {"MUST", "SHOULD"}
 CAPABILITIES = {"client", "conformance"}
 """What a row may wait for."""
@@ -20,6 +21,7 @@ class Row:
     level: str
     text: str
     open: str | None = None
+    unseen: str | None = None
 
     @property
     def document(self) -> str:
@@ -36,7 +38,7 @@ class Mark:
 
 
 def rows() -> list[Row]:
-    manifest = tomllib.loads((TESTS / "requirements.toml").read_text(encoding="utf-8"))
+    manifest = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
     return [Row(**entry) for entry in manifest["requirement"]]
 
 

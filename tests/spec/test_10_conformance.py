@@ -8,7 +8,8 @@ import pytest
 from tests.spec.conftest import Serve
 from tests.spec.test_5_answers import FAILURES, SUCCESSES
 from tests.spec.wires import Aql, envelope_in
-from tests.support import ROOT, schema_errors
+from tests.support import schema_errors
+from tests.test_requirements import MANIFEST
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +32,7 @@ WARNINGS = {
 
 def proved_level() -> str:
     """The highest level of which no demand is still open in the manifest."""
-    rows = tomllib.loads((ROOT / "tests" / "requirements.toml").read_text())["requirement"]
+    rows = tomllib.loads(MANIFEST.read_text())["requirement"]
     demands = [row for row in rows if row["section"] == "specification 10.1" and row["level"] == "MUST"]
     waiting = {row["text"].partition(":")[0] for row in demands if "open" in row}
     assert "Level 1" not in waiting
