@@ -7,7 +7,7 @@ CONSOLE ?= 127.0.0.1:8787
 # A test that hangs ends the run after five minutes and shows where; so does a process that dies, which xdist waits for.
 NO_WAITING := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true --max-worker-restart=0
 
-.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile upstreams screenshots bench bench-large lock clean
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams screenshots bench bench-large lock clean
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP, with agents supervised, and the console
 	@$(BIN)/headgate serve --http $(ADDRESS) --console $(CONSOLE) --safety-loop enforcing
@@ -38,6 +38,9 @@ separation: $(VENV)/.developing  ## every byte that leaves a server during 1,000
 
 hostile: $(VENV)/.developing  ## hostile agents against everything that holds them up, and the table of what held
 	$(BIN)/python -m tests.hostile.table
+
+matrix: $(VENV)/.developing  ## the faulty server, one fault at a time, and which check finds it
+	$(BIN)/python -m tests.conformance.matrix
 
 upstreams: $(VENV)/.developing  ## servers of others: every call directly and through headgate, and what their tools are taken for
 	$(BIN)/pytest tests/upstreams

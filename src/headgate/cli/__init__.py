@@ -9,7 +9,7 @@ import sys
 from cyclopts import App, CycloptsError, UnusedCliTokensError
 
 from headgate._version import __version__
-from headgate.cli.exits import OK, USAGE
+from headgate.cli.exits import MISCONFIGURED, OK, USAGE
 
 __all__ = ["app", "main"]
 
@@ -24,6 +24,7 @@ app.command("headgate.cli.call:call", name="call", help="Call one operation of a
 app.command("headgate.cli.ops:ops", name="ops", help="Show what an adapter or a running server offers.")
 app.command("headgate.cli.review:review", name="review", help="Show what operations are taken for, and why.")
 app.command("headgate.cli.export:export", name="export", help="Write what a source offers in a form for others.")
+app.command("headgate.cli.check:check", name="check", help="Check whether any server keeps to MCP-AQL.")
 app.command("headgate.cli.index:index", name="index", help="Make a text index for a collection of a database.")
 app.command("headgate.cli.audit:audit", name="audit", help="Show the audit, verify it, or move old rows to a file.")
 app.command("headgate.cli.approvals:approvals", name="approvals", help="See what waits for a person, and decide.")
@@ -56,14 +57,19 @@ def main() -> None:
         sys.stdout.flush()
     except _NoCommandError:
         sys.stderr.write("headgate: '--' needs a command behind it, such as '-- npx -y some-server'\n")
-        code = USAGE
+        code = _misused(sys.argv[1:])
     except CycloptsError as error:
         sys.stderr.write(f"headgate: {_one_line(error)}\n")
-        code = USAGE
+        code = _misused(sys.argv[1:])
     except BrokenPipeError:  # whoever read our output has seen enough, such as head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
     sys.exit(code)
+
+
+def _misused(words: list[str]) -> int:
+    """The exit code of wrong usage; for ``check`` it is that of the specification's own runner."""
+    return MISCONFIGURED if words[:1] == ["check"] else USAGE
 
 
 class _NoCommandError(Exception):
@@ -81,7 +87,7 @@ def _with_command(words: list[str]) -> list[str]:
     return [*words[:place], *([source] if words[0] in _TAKES_SOURCES else ["--source", source])]
 
 
-_TAKES_SOURCES = frozenset({"serve", "review", "export"})
+_TAKES_SOURCES = frozenset({"serve", "review", "export", "check"})
 """Commands whose sources stand by themselves."""
 _TAKES_COMMAND = _TAKES_SOURCES | {"ops", "call", "policy", "worker"}
 
@@ -100,7 +106,7 @@ def _prepare_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)
     sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115  (kept to the end)
-    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115  (kept to the end)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
 

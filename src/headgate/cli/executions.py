@@ -47,7 +47,7 @@ def show(
     *,
     live: Annotated[bool, Parameter(help="Only those that have not ended.", negative=(), show_default=False)] = False,
     first: Annotated[int, Parameter(help="How many, the newest first.")] = _USUAL,
-    all: Annotated[bool, Parameter(help="All of them.", negative=(), show_default=False)] = False,  # noqa: A002
+    all: Annotated[bool, Parameter(help="All of them.", negative=(), show_default=False)] = False,  # noqa: A002  (the name of the option)
     once: Annotated[bool, Parameter(help="Show how they are now, and end.", negative=(), show_default=False)] = False,
     state: State = None,
     json: AsJson = False,

@@ -3,7 +3,7 @@
 import logging
 import os
 
-__all__ = ["FAILED", "OK", "UNREACHABLE", "USAGE", "leave_behind"]
+__all__ = ["FAILED", "MISCONFIGURED", "OK", "UNREACHABLE", "USAGE", "leave_behind"]
 
 OK = 0
 """It worked."""
@@ -16,6 +16,9 @@ USAGE = 2
 
 UNREACHABLE = 3
 """The source could not be loaded, or the server could not be reached."""
+
+MISCONFIGURED = 3
+"""Of ``check``, where 2 stands for warnings: its command line is wrong, or there is nothing to check."""
 
 
 def leave_behind(executions: int) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from headgate.cli.evidence import EvidenceChoices, captured
 from headgate.cli.exits import OK, UNREACHABLE
 from headgate.cli.openings import Found, Looked, Reaching, Sources, looked_at
 from headgate.cli.output import complain, guarded, print_line, told
@@ -44,17 +45,23 @@ def export(
             show_default=False,
         ),
     ] = None,
+    evidence: EvidenceChoices = EvidenceChoices(),  # noqa: B008  (frozen)
     reaching: Reaching = Reaching(),  # noqa: B008  (frozen)
     database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
 ) -> int:
-    """Write what a source offers in a form that others can read; nothing is called.
+    """Write what a source offers in a form that others can read; only for --evidence anything is called.
 
     Exit code 0: written; 2: wrong usage; 3: a source could not be opened.
     """
 
     async def work() -> int:
-        if bundle == adapter:
-            raise SettingError("say what to write: --bundle or --adapter")
+        if [bundle, adapter, evidence.evidence is not None].count(True) != 1:
+            raise SettingError("say what to write: --bundle or --adapter, or --evidence FILE")
+        if evidence.evidence is not None:
+            targets = [*sources, *([source] if source else [])]
+            _write(_text(await captured(targets, evidence, reaching, database)), evidence.evidence)
+            return OK
+        evidence.refuse_alone()
         looked = await looked_at(sources, source, reaching, database)
         if looked.found and bundle:
             _write(_text(_bundles(looked)), output)
