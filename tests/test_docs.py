@@ -95,6 +95,7 @@ COMMANDS = (
     "call",
     "review",
     "export",
+    "check",
     "policy check",
     "policy test",
     "audit",
@@ -238,6 +239,20 @@ def test_every_link_to_a_heading_finds_it() -> None:
 
 
 SAID_BY_EXAMPLES = {
+    "client.py": [
+        "MCP-AQL 1.0.0-draft, 16 operations, 0 oddities",
+        "['create_loan']",
+        "A Brief History of Time",
+        "Crime and Punishment",
+        "Nineteen Eighty-Four",
+        "Pride and Prejudice",
+        "The Histories",
+        "lent: 9780553380163 This was the last copy on the shelf",
+        "1 found, 1 not: NOT_FOUND_RESOURCE: Resource 'book' not found: '0000000000000'",
+        'asked: Run delete_book(isbn="9780241950432")?',
+        "deleted: The Histories",
+        "PERMISSION_DENIED Request('create_loan', {'isbn': '9780553380163', 'member_id': 'm1', 'pin': '***'})",
+    ],
     "embedded.py": ['{"success":true,"data":1}'],
     "bookshelf.py": [
         "Pride and Prejudice, Jane Austen",
