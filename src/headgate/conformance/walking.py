@@ -121,7 +121,14 @@ def _dishonest(large: Page, pages: Sequence[Page]) -> str:
             return f"page {place} says that nothing follows, after {seen} of at least {len(large.items)} items"
     if pages[-1].items == () and len(pages) > 1 and pages[-2].more is True:
         return f"page {len(pages) - 1} says that more follows, and the next page is empty"
-    return ""
+    return _miscounted(pages[-1], seen)
+
+
+def _miscounted(last: Page, seen: int) -> str:
+    """Where another number of items is told than there are: all of them were seen if nothing follows."""
+    if last.total is None or last.total == seen or (last.more is not False and last.total > seen):
+        return ""
+    return f"the last page says that there are {last.total} items in all, and {seen} came"
 
 
 async def walk_back(probe: Probe, listing: Listing, forth: Walk) -> Walk:

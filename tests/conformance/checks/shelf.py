@@ -226,7 +226,7 @@ def _paged(found: list[Json], params: Json) -> Json:
         said = {"page": number, "page_size": size, "total_items": len(found)}
         return {"items": found[(number - 1) * size : number * size], "pagination": said}
     start, end = _cut(found, params)
-    said = {"hasNextPage": end < len(found), "hasPreviousPage": start > 0}
+    said = {"hasNextPage": end < len(found), "hasPreviousPage": start > 0, "totalCount": len(found)}
     cursors = {"startCursor": f"c{start}", "endCursor": f"c{end - 1}"} if end > start else {}
     return {"items": found[start:end], "pageInfo": said | cursors}
 

@@ -116,6 +116,7 @@ _LISTS: Final = (
     Defect(
         "cursor-repeats", "A page begins with the last of the page before.", "collection querying 2.6", "paging.walk"
     ),
+    Defect("total-of-the-page", "The number of all items is that of the page.", "operations 4.4.3", "paging.walk"),
     Defect("always-a-next-page", "There is always a next page.", "operations 4.4.3", "paging.walk"),
     Defect(
         "mixed-paging-taken", "'first' and 'last' are taken together.", "collection querying 5", "paging.mixed-refused"

@@ -187,7 +187,7 @@ def _by_cursor(museum: Museum, rows: Sequence[Record], params: Mapping[str, Any]
     info: Record = {
         "hasNextPage": end < len(rows) or museum.has("always-a-next-page"),
         "hasPreviousPage": start > 0,
-        "totalCount": len(rows),
+        "totalCount": len(page) if museum.has("total-of-the-page") else len(rows),
     }
     if page:
         info |= {"startCursor": _cursor(page[0]["id"]), "endCursor": _cursor(page[-1]["id"])}

@@ -160,7 +160,7 @@ def _styles(listing: Listing) -> Iterator[str]:
 
 @check(
     "paging.walk",
-    "Page after page, every item comes once, and the end is told truly.",
+    "Page after page, every item comes once, and the end and the number of all items are told truly.",
     section="collection querying 2.6",
     demand=Demand.SHOULD,
     area=Area.COLLECTIONS,
