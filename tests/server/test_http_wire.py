@@ -7,7 +7,7 @@ import pytest
 
 from tests.server.mutations import mutated
 from tests.server.processes import MODERN_META, PATIENCE, Serving, tool_call
-from tests.server.requests import Caller, Era, caller, legacy, modern
+from tests.server.requests import Answer, Caller, Era, caller, legacy, modern
 
 
 @pytest.fixture(params=["modern", "legacy"])
@@ -106,6 +106,25 @@ def test_a_call_without_a_session_is_refused_for_that_whatever_its_text(http_ser
     headers = {name: value for name, value in legacy(http_server.port).headers.items() if name != "mcp-session-id"}
     answer = Caller(http_server.port, "legacy", headers).call("get_echo", {"text": "😀"})
     assert (answer.status, answer.json["error"]["message"]) == (400, "Bad Request: Missing session ID")
+
+
+def test_a_client_of_the_newer_era_may_keep_its_name(http_server: Serving) -> None:
+    answer = introduced(http_server, {})
+    assert (answer.status, answer.envelope) == (200, {"success": True, "data": "hello"})
+
+
+@pytest.mark.parametrize("name", [7, {}, {"name": "tests", "version": 1}], ids=repr)
+def test_a_client_that_names_itself_wrongly_is_refused(http_server: Serving, name: object) -> None:
+    answer = introduced(http_server, {"io.modelcontextprotocol/clientInfo": name})
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
+
+
+def introduced(server: Serving, words: dict[str, object]) -> Answer:
+    """A call of the newer era by a client that says this of itself, and nothing else but what it must."""
+    must = {key: value for key, value in MODERN_META.items() if not key.endswith("clientInfo")}
+    message = tool_call(1, "get_echo", {"text": "hello"})
+    message["params"]["_meta"] = must | words
+    return modern(server.port).send(json.dumps(message).encode(), Mcp_Method="tools/call", Mcp_Name="mcp_aql_read")
 
 
 def test_a_body_of_another_type_is_refused(client: Caller) -> None:

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import httpx2
 import mcp_types as types
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.server.context import CallNext, HandlerResult
 
-from headgate import Adapter, NotFound, mcp_server
+from headgate import Adapter, Context, NotFound, mcp_server
 
 pytestmark = pytest.mark.anyio
 
@@ -64,6 +66,26 @@ async def test_middleware_of_an_embedding_program_sees_every_call(mode: str) -> 
         result = await client.call_tool("mcp_aql_read", {"operation": "get_book", "params": {"number": 1}})
     assert not result.is_error
     assert "tools/call" in seen
+
+
+@MODES
+async def test_a_failure_names_the_session_that_its_handler_saw(mode: str) -> None:
+    seen, adapter = [], Adapter("shelf")
+
+    @adapter.read
+    async def get_nothing(ctx: Context) -> None:
+        """Fail."""
+        seen.append(ctx.session.id)
+        raise NotFound("book", "1")
+
+    app, url = mcp_server(adapter).streamable_http_app(), "http://127.0.0.1:8000/mcp"
+    async with (
+        app.router.lifespan_context(app),
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+    ):
+        result = await client.call_tool("mcp_aql_read", {"operation": "get_nothing"})
+    assert [(result.meta or {})["headgate/sessionId"]] == seen
 
 
 async def test_a_modern_answer_says_which_server_gave_it() -> None:

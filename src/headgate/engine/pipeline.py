@@ -156,6 +156,7 @@ class Engine:
             encoded.waits_for,
             encoded.execution,
             encoded.attachments,
+            scope.session.id,
         )
         if self._tell:
             self._tell(events.Answered(*about(scope), size=len(encoded.raw), duration_ms=ms_since(started)))

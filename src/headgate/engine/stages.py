@@ -113,3 +113,5 @@ class Reply(NamedTuple):
     """The execution that the call has started, if it was a call alone and its work goes on in the background."""
     attachments: tuple[Part, ...] = ()
     """What is sent beside the text, where the caller can take it."""
+    session_id: str = ""
+    """The session in which it was answered."""

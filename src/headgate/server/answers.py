@@ -6,7 +6,6 @@ import mcp_types as types
 import orjson
 
 from headgate.adapter.adapter import Adapter
-from headgate.adapter.context import Session
 from headgate.engine.stages import Reply
 from headgate.server.descriptions import ToolCard
 from headgate.server.jsonrpc import tool_result
@@ -14,7 +13,7 @@ from headgate.server.jsonrpc import tool_result
 __all__ = ["instructions_of", "result_of", "tool_of"]
 
 
-def result_of(reply: Reply, session: Session, structured: bool) -> dict[str, Any]:
+def result_of(reply: Reply, structured: bool) -> dict[str, Any]:
     """The envelope as one text. A failure also says where to find it in the log, in a place that models do not read.
 
     It is written as MCP sends it: the SDK checks that form in any case, and its models would only be made to be undone.
@@ -23,7 +22,7 @@ def result_of(reply: Reply, session: Session, structured: bool) -> dict[str, Any
     if structured:
         result["structuredContent"] = orjson.loads(reply.text)
     if reply.failed and reply.request_id:
-        result["_meta"] = {"headgate/requestId": reply.request_id, "headgate/sessionId": session.id}
+        result["_meta"] = {"headgate/requestId": reply.request_id, "headgate/sessionId": reply.session_id}
     return result
 
 

@@ -100,6 +100,7 @@ class McpServer(Server[Session]):
         self.add_request_handler("tools/call", types.CallToolRequestParams, self._call_tool)
         self._tasks.register(self)
         self.extensions[EXTENSION] = {"version": PROTOCOL_VERSION}
+        self._identity = self.server_info_stamp
         self._telemetry = importlib.util.find_spec("opentelemetry.sdk") is not None
         if not self._telemetry:
             self.middleware.clear()  # nothing is there that could read the spans
@@ -368,14 +369,14 @@ class McpServer(Server[Session]):
         return self._complete(ctx, reply) if task is None else {**task, "_meta": self._stamp()}
 
     def _complete(self, ctx: Context, reply: Reply) -> dict[str, Any]:
-        result = result_of(reply, self._session(ctx), self.settings.structured_content)
+        result = result_of(reply, self.settings.structured_content)
         if not is_legacy(ctx):
             result["resultType"] = "complete"
             result["_meta"] = {**result.get("_meta", {}), **self._stamp()}
         return result
 
     def _stamp(self) -> dict[str, Any]:
-        return {types.SERVER_INFO_META_KEY: self.server_info_stamp}
+        return {types.SERVER_INFO_META_KEY: dict(self._identity)}
 
     def _session(self, ctx: Context) -> Session:
         if ctx.request is None:

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import mcp_types as types
 
-from headgate.server.contexts import Context
+from headgate.server.contexts import Context, is_legacy
 
 __all__ = ["PlainCall", "arguments_of", "plain_call", "with_any_arguments"]
 
@@ -34,11 +34,19 @@ def plain_call(ctx: Context) -> PlainCall | None:
     """
     params, meta = ctx.params or {}, ctx.meta or {}
     tool, arguments = params.get("name"), params.get("arguments")
-    is_read = ctx.session.client_params is not None and (ctx.meta is not None or "_meta" not in params)
+    is_read = _is_introduced(ctx) and (ctx.meta is not None or "_meta" not in params)
     is_known = params.keys() <= _PLAIN_PARAMS and meta.keys() <= _PLAIN_META
     if is_read and is_known and isinstance(tool, str) and isinstance(arguments, dict):
         return PlainCall(tool, arguments)
     return None
+
+
+def _is_introduced(ctx: Context) -> bool:
+    """Whether the transport has understood all that a client says of itself; in the newer era it may keep its name."""
+    if ctx.session.client_params is not None:
+        return True
+    is_silent = types.CLIENT_INFO_META_KEY not in (ctx.meta or {})
+    return is_silent and not is_legacy(ctx) and ctx.session.client_capabilities is not None
 
 
 class _NoObject:

@@ -275,7 +275,9 @@ def _failure(execution: Execution) -> Reply:
     """The answer that tells why it failed, as its call would have got it."""
     error = read_error(execution.error or "")
     text = orjson.dumps({"success": False, "error": error}).decode()
-    return Reply(text, True, not is_callers_to_repair(error["code"]), About.read(execution.about).request_id)
+    about = About.read(execution.about)
+    is_error = not is_callers_to_repair(error["code"])
+    return Reply(text, True, is_error, about.request_id, session_id=about.session_id)
 
 
 def _check_declared(ctx: Context) -> None:
