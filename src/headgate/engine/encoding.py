@@ -19,6 +19,8 @@ __all__ = ["Unencodable", "encode", "encode_if_possible", "standing_alone"]
 _OPTIONS: Final = orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _DEEPEST: Final = 200
 _MOST_DIGITS: Final = 60
+_BINARY: Final = (bytes, bytearray, memoryview, Binary)
+"""Made once: every answer is asked whether it is one of these, and a union would be made anew each time."""
 
 
 class Unencodable(Exception):
@@ -43,19 +45,19 @@ def encode_if_possible(value: object) -> bytes | None:
 
 def standing_alone(data: object) -> object:
     """A whole answer. One that is only binary has no name to put its metadata beside, so it becomes an object."""
-    return _alone(data) if isinstance(data, bytes | bytearray | memoryview | Binary) else data
+    return _alone(data) if isinstance(data, _BINARY) else data
 
 
 def _simple(value: object) -> object:
     """What has a JSON form by itself; anything else sends the whole value the long way."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(by_alias=True)
     if isinstance(value, datetime):
         return _timestamp(value)
     if isinstance(value, Decimal):
         return _digits(value)
-    if isinstance(value, date | time):
+    if isinstance(value, (date, time)):
         return str(value)
+    if isinstance(value, BaseModel):
+        return value.model_dump(by_alias=True)
     if is_dataclass(value) and not isinstance(value, type | Binary):
         return _fields(value)
     raise TypeError
@@ -98,7 +100,7 @@ def _object(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, child in value.items():
         name = _key(_plain(key, depth + 1))
-        if isinstance(child, bytes | bytearray | memoryview | Binary):
+        if isinstance(child, _BINARY):
             plain |= _with_metadata(name, child, value)
         else:
             plain[name] = _plain(child, depth + 1)
@@ -138,7 +140,7 @@ _CONVERSIONS: Final[tuple[tuple[Any, _Conversion], ...]] = (
     (float, lambda value, _: float(value)),
     (int, lambda value, _: int(value) if abs(value) <= MAX_SAFE_INTEGER else str(int(value))),
     (str, _text),
-    (bytes | bytearray | memoryview | Binary, lambda value, _: _alone(value)),
+    (_BINARY, lambda value, _: _alone(value)),
     (datetime, lambda value, _: _timestamp(value)),
     (Decimal, lambda value, _: _digits(value)),
     (date | time, lambda value, _: str(value)),
