@@ -11,23 +11,33 @@ __all__ = ["Aim", "aims_table", "worst"]
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A figure, and the most that it may be. One that was measured on too busy a machine says so."""
+    """A figure, and the most that it may be, or the least. One that was measured with too much noise says so."""
 
     name: str
-    value: float
-    most: float
-    is_noisy: bool = False
+    value: float | Ratio
+    most: float | None = None
+    least: float | None = None
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the median is within the bounds."""
+        value = self.value.median if isinstance(self.value, Ratio) else self.value
+        return (self.most is None or value <= self.most) and (self.least is None or value >= self.least)
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether the rounds agree too little to tell."""
+        return isinstance(self.value, Ratio) and self.value.is_noisy
 
     def row(self) -> tuple[Cell, ...]:
         """The row of the table of aims."""
-        verdict = "reached" if self.value <= self.most else "missed"
-        return self.name, self.value, self.most, f"noisy ({verdict})" if self.is_noisy else verdict
+        bound = f"at most {self.most:,g}" if self.most is not None else f"at least {self.least:,g}"
+        return self.name, self.value, bound, "reached" if self.is_reached else "missed"
 
 
 def worst(name: str, ratios: Iterable[Ratio], most: float) -> Aim:
     """The aim of several ratios: the largest of them counts."""
-    ratio = max(ratios, key=lambda one: one.median)
-    return Aim(name, ratio.median, most, ratio.is_noisy)
+    return Aim(name, max(ratios, key=lambda one: one.median), most)
 
 
 def aims_table(aims: Iterable[Aim]) -> Table:

@@ -16,7 +16,7 @@ from benchmarks.aims import Aim
 from benchmarks.runners import AT_ONCE, Runner, in_process, procrastinate, with_worker
 from benchmarks.stores import fresh_stores
 from benchmarks.tables import Cell, Table
-from benchmarks.timing import Ratio, Timing
+from benchmarks.timing import Timing
 
 __all__ = ["Amount", "executions"]
 
@@ -63,7 +63,7 @@ async def executions(amount: Amount) -> tuple[list[Table], list[Aim]]:
         "working off": ours.worked_off.against(theirs.worked_off),
     }
     aims = [
-        Aim(f"executions on PostgreSQL, {what}: headgate / procrastinate", one.median, _MOST_TIMES, one.is_noisy)
+        Aim(f"executions on PostgreSQL, {what}: headgate / procrastinate", one, _MOST_TIMES)
         for what, one in ratios.items()
     ]
     return [_latency_table(latencies), _rates_table(rates, amount)], aims
@@ -180,8 +180,8 @@ def _latency_table(latencies: Mapping[str, Timing]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, timing in latencies.items():
         ratio = None if name == _PEER else timing.against(latencies[_PEER])
-        rows.append((name, timing.median, timing.p95, ratio.median if ratio else None, _spread(ratio)))
-    columns = ("", "median", "p95", "/ procrastinate", "quartiles")
+        rows.append((name, timing.median, timing.p95, ratio))
+    columns = ("", "median", "p95", "/ procrastinate")
     return Table("Executions: from the call to the first line of the work (µs)", columns, tuple(rows))
 
 
@@ -191,15 +191,19 @@ def _rates_table(rates: Mapping[str, _Rates], amount: Amount) -> Table:
         cells: list[Cell] = [name]
         for ours, theirs in zip(_timings(one), _timings(rates[_PEER]), strict=True):
             ratio = None if name == _PEER else ours.against(theirs)
-            cells += [1e6 / ours.median, ratio.median if ratio else None]
-        rows.append((*cells, _spread(ratio)))
-    columns = ("", "started by 1", "time /", f"by {AT_ONCE}", "time /", "worked off", "time /", "quartiles")
+            cells += [1e6 / ours.median, ratio]
+        rows.append(tuple(cells))
+    columns = (
+        "",
+        "started by 1",
+        "time: by 1",
+        f"by {AT_ONCE}",
+        f"time: by {AT_ONCE}",
+        "worked off",
+        "time: worked off",
+    )
     return Table(f"Executions: {amount.one_by_one + amount.at_once:,} of them, per second", columns, tuple(rows))
 
 
 def _timings(rates: _Rates) -> tuple[Timing, Timing, Timing]:
     return rates.one_by_one, rates.at_once, rates.worked_off
-
-
-def _spread(ratio: Ratio | None) -> str | None:
-    return f"{ratio.low:.2f} to {ratio.high:.2f}{' noisy' * ratio.is_noisy}" if ratio else None

@@ -193,15 +193,10 @@ def _table(title: str, measured: Mapping[str, _Measured], shown: Callable[[Timin
     rows: list[tuple[Cell, ...]] = []
     for name, one in measured.items():
         medians = [shown(one.timings[who]) if who in one.timings else None for who in (_MODERN, _LEGACY, _PLAIN, _LEAN)]
-        to_plain = one.to_plain.median if one.to_plain else None
-        rows.append((name, *medians, to_plain, one.to_lean.median, _spread(one.to_lean)))
-    columns = ("", _MODERN, _LEGACY, _PLAIN, _LEAN, "time / Datasette", "/ leanest", "quartiles")
+        rows.append((name, *medians, one.to_plain, one.to_lean))
+    columns = ("", _MODERN, _LEGACY, _PLAIN, _LEAN, f"time / {_PLAIN}", f"/ {_LEAN}")
     return Table(title, columns, tuple(rows))
 
 
 def _per_second(timing: Timing) -> float:
     return _TOGETHER * 1e6 / timing.median
-
-
-def _spread(ratio: Ratio) -> str:
-    return f"{ratio.low:.2f} to {ratio.high:.2f}{' noisy' if ratio.is_noisy else ''}"

@@ -15,7 +15,7 @@ import orjson
 from benchmarks.aims import Aim
 from benchmarks.stores import fresh_stores
 from benchmarks.tables import Cell, Table
-from benchmarks.timing import AsyncCall, Ratio, Timing, race, take_turns
+from benchmarks.timing import AsyncCall, Timing, race, take_turns
 from headgate import Adapter, Engine, Session
 from headgate.safety.autonomy.evaluation import History, Report, Situation, evaluate
 from headgate.safety.autonomy.rules import AgentRules
@@ -142,15 +142,9 @@ def _beside(timings: dict[str, Timing]) -> Table:
     for name, timing in timings.items():
         ratio = None if timing is ours else ours.against(timing)
         low, high = _quartiles(timing)
-        rows.append((name, timing.median, f"{low:,.0f} to {high:,.0f}", timing.p95, *_shown(ratio)))
-    columns = ("", "median", "quartiles", "p95", "a step / this", "quartiles")
+        rows.append((name, timing.median, f"{low:,.0f} to {high:,.0f}", timing.p95, ratio))
+    columns = ("", "median", "quartiles", "p95", "a step / this")
     return Table("Safety loop: a step of an agent, SQLite (µs)", columns, tuple(rows))
-
-
-def _shown(ratio: Ratio | None) -> tuple[Cell, Cell]:
-    if ratio is None:
-        return None, None
-    return ratio.median, f"{ratio.low:.2f} to {ratio.high:.2f}{' noisy' * ratio.is_noisy}"
 
 
 def _quartiles(timing: Timing) -> tuple[float, float]:

@@ -4,14 +4,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
+from benchmarks.timing import Ratio
+
 __all__ = ["Cell", "Table"]
 
-Cell: TypeAlias = str | int | float | None
+Cell: TypeAlias = str | int | float | Ratio | None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table. Numbers stand right, words left, and what was not measured is a dash."""
+    """One table. Numbers stand right, words left, and what was not measured is a dash.
+
+    A column of ratios is what a chart is drawn of.
+    """
 
     title: str
     columns: tuple[str, ...]
@@ -40,6 +45,9 @@ def _shown(cell: Cell) -> str:
     match cell:
         case None:
             return "-"
+        case Ratio():
+            spread = f"{_shown(cell.low)} to {_shown(cell.high)}"
+            return f"{_shown(cell.median)} ({spread}{', noisy' if cell.is_noisy else ''})"
         case float() if cell < 10:
             return f"{cell:.2f}"
         case float() if cell < 100:

@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
@@ -30,6 +30,13 @@ class Ratio:
     median: float
     low: float
     high: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> "Ratio":
+        """The middle of the values of all rounds; one round alone has no spread."""
+        found = sorted(values)
+        low, median, high = statistics.quantiles(found, n=4, method="inclusive") if len(found) > 1 else found * 3
+        return cls(median, low, high)
 
     @property
     def is_noisy(self) -> bool:
@@ -62,9 +69,7 @@ class Timing:
 
     def against(self, other: "Timing") -> Ratio:
         """The ratio to another one, round by round."""
-        ratios = sorted(ours / theirs for ours, theirs in zip(self.rounds, other.rounds, strict=True))
-        low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
-        return Ratio(median, low, high)
+        return Ratio.of(ours / theirs for ours, theirs in zip(self.rounds, other.rounds, strict=True))
 
 
 async def take_turns(contenders: Mapping[str, AsyncCall], *, rounds: int, calls: int) -> dict[str, Timing]:
