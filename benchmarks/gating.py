@@ -141,17 +141,23 @@ async def guarded(seconds: float) -> list[Table]:
             async with _served(url) as calls:
                 alone[name] = await race(calls, seconds)
                 together[name] = await race({what: _many(call) for what, call in calls.items()}, seconds)
-    columns = ("", *(f"{name}{what}" for name in alone for what in (", median", ", p95")))
-    one = [(what, *(figure for name in alone for figure in _figures(alone[name][what]))) for what in _WHAT]
-    many = [(what, *(together[name][what].median / _AT_ONCE for name in together)) for what in _WHAT]
     return [
-        Table("Guarded calls, one after the other (µs)", columns, tuple(one)),
-        Table(f"Guarded calls, {_AT_ONCE} at once (µs for each)", ("", *together), tuple(many)),
+        _beside_open("Guarded calls, one after the other (µs)", alone, 1),
+        _beside_open(f"Guarded calls, {_AT_ONCE} at once (µs for each)", together, _AT_ONCE),
     ]
 
 
-def _figures(timing: Timing) -> tuple[float, float]:
-    return timing.median, timing.p95
+def _beside_open(title: str, stores: Mapping[str, Mapping[str, Timing]], at_once: int) -> Table:
+    """What each way of guarding takes, and how many times as long as a call that nothing concerns."""
+    rows: list[tuple[Cell, ...]] = []
+    for what in _WHAT:
+        cells: list[Cell] = [what]
+        for timings in stores.values():
+            ratio = None if what == _OPEN else timings[what].against(timings[_OPEN])
+            cells += [timings[what].median / at_once, ratio]
+        rows.append(tuple(cells))
+    columns = ("", *(column for name in stores for column in (name, f"{name} / unguarded")))
+    return Table(title, columns, tuple(rows))
 
 
 def _many(call: AsyncCall) -> AsyncCall:

@@ -1,16 +1,21 @@
 """A registry of 10,000 operations: how long it takes to build, and what questions about it cost."""
 
 import statistics
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, make_dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import product
 from typing import Annotated, Any, Final, NamedTuple
 
+from mcp import Client
+
 from benchmarks.tables import Cell, Table
-from benchmarks.timing import AsyncCall, once, take_turns
+from benchmarks.timing import AsyncCall, Ratio, once, take_turns
 from headgate import Adapter, Category, Engine, Operation, Param, Parameter, Session, mcp_server
 
-__all__ = ["BuildTimes", "catalogue", "registry"]
+__all__ = ["BuildTimes", "beside_fastmcp", "catalogue", "registry"]
 
 _VERBS: Final = {
     "get": Category.READ,
@@ -39,6 +44,8 @@ _THINGS: Final = (
 )
 _PARTS: Final = ("line", "note", "file", "reminder", "summary", "approval", "label", "comment", "version", "owner")
 _MODELS: Final = 100
+_FEWER: Final = 1000
+"""What FastMCP is given: with 10,000 it takes half a minute."""
 
 
 class _Entry(NamedTuple):
@@ -88,6 +95,43 @@ async def registry(repeats: int) -> tuple[Table, BuildTimes]:
     ]
     title = f"Registry of {len(adapter.operations):,} operations (ms)"
     return Table(title, ("", "first time", "median of later ones"), tuple(rows)), built
+
+
+async def beside_fastmcp(repeats: int) -> Table:
+    """The same functions as operations and as FastMCP's tools, then all of them listed, by turns."""
+    title = f"{_FEWER:,} functions, headgate beside FastMCP (ms)"
+    columns = ("", "headgate", "/ FastMCP")
+    if find_spec("fastmcp") is None:
+        return Table(title, columns, ())
+    pairs = [(await _made_and_listed(_ours), await _made_and_listed(_fastmcp)) for _ in range(repeats)]
+    rows = []
+    for place, what in enumerate(("from functions to a server", "tools/list, asked for the first time")):
+        ours, theirs = ([pair[side][place] for pair in pairs] for side in (0, 1))
+        ratio = Ratio.of(one / other for one, other in zip(ours, theirs, strict=True))
+        rows.append((what, statistics.median(ours), ratio))
+    return Table(title, columns, tuple(rows))
+
+
+async def _made_and_listed(make: Callable[[Sequence[tuple[Category, Callable[..., Any]]]], Any]) -> tuple[float, float]:
+    """The milliseconds until a server is there, and those until a client has its tools."""
+    entries = _entries()[:: len(_entries()) // _FEWER]
+    functions = [(entry.category, _function(entry, None)) for entry in entries]
+    made, server = once(lambda: make(functions))
+    async with Client(server) as client:
+        started = time.perf_counter()
+        await client.list_tools()
+        return made, (time.perf_counter() - started) * 1000
+
+
+def _ours(functions: Sequence[tuple[Category, Callable[..., Any]]]) -> Any:
+    return mcp_server(_adapter_of_functions(functions))
+
+
+def _fastmcp(functions: Sequence[tuple[Category, Callable[..., Any]]]) -> Any:
+    server = import_module("fastmcp").FastMCP("catalogue")
+    for _, function in functions:
+        server.tool(function)
+    return server._mcp_server  # noqa: SLF001  (else the SDK's client cannot list it in process)
 
 
 def _build_from_functions(*, with_models: bool) -> float:

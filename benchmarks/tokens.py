@@ -28,8 +28,12 @@ async def tokens() -> tuple[Table, TokenCosts]:
     for size in (_FEW, _MANY):
         for mode in (Mode.SEMANTIC, Mode.SINGLE):
             costs[f"{size:,} operations, {mode.value}"] = await _listed(catalogue(size), mode)
-    rows: tuple[tuple[Cell, ...], ...] = tuple(costs.items())
-    return Table("tools/list in tokens (o200k)", ("", "tokens"), rows), costs
+    discrete = f"{len(ROWS)} operations as discrete tools"
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, cost, cost / costs[discrete] if name.startswith(f"{len(ROWS)} ") else None)
+        for name, cost in costs.items()
+    )
+    return Table("tools/list in tokens (o200k)", ("", "tokens", "/ discrete tools"), rows), costs
 
 
 async def _listed(adapter: Adapter, mode: Mode) -> int:

@@ -1,0 +1,73 @@
+"""What a run found, suite by suite, as it is printed, kept as JSON and made into the page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.aims import Aim
+from benchmarks.noise import Noise
+from benchmarks.tables import Cell, Table
+from benchmarks.timing import Ratio
+
+__all__ = ["Chapter", "Run", "read_run", "write_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One suite: its tables, what they say of the aims, and how quiet the machine was meanwhile."""
+
+    name: str
+    title: str
+    tables: tuple[Table, ...]
+    aims: tuple[Aim, ...]
+    noise: Noise
+    seconds: float
+
+    @property
+    def ratios(self) -> list[Ratio]:
+        """All of its tables."""
+        return [cell for table in self.tables for row in table.rows for cell in row if isinstance(cell, Ratio)]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All that was measured by one command on one machine."""
+
+    machine: str
+    date: str
+    chapters: tuple[Chapter, ...]
+
+    @property
+    def aims(self) -> list[Aim]:
+        """Those of all suites."""
+        return [aim for chapter in self.chapters for aim in chapter.aims]
+
+
+def write_run(run: Run, file: Path) -> None:
+    """Keep a run, so that its page can be made again."""
+    file.write_bytes(orjson.dumps(asdict(run), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def read_run(file: Path) -> Run:
+    """A run that was kept."""
+    kept = orjson.loads(file.read_bytes())
+    return Run(**{**kept, "chapters": tuple(map(_chapter, kept["chapters"]))})
+
+
+def _chapter(kept: Mapping[str, Any]) -> Chapter:
+    tables = tuple(map(_table, kept["tables"]))
+    aims = tuple(Aim(**{**aim, "value": _cell(aim["value"])}) for aim in kept["aims"])
+    return Chapter(**{**kept, "tables": tables, "aims": aims, "noise": Noise(**kept["noise"])})
+
+
+def _table(kept: Mapping[str, Any]) -> Table:
+    rows: Sequence[Sequence[Any]] = kept["rows"]
+    return Table(kept["title"], tuple(kept["columns"]), tuple(tuple(map(_cell, row)) for row in rows))
+
+
+def _cell(kept: Any) -> Any:
+    cell: Cell = Ratio(**kept) if isinstance(kept, dict) else kept
+    return cell

@@ -1,0 +1,120 @@
+"""The page of a run: ``docs/benchmarks.md`` with its charts, made of what was kept and of nothing else."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from headgate.charts import Bar, BarChart, Group, Mark, svg
+
+from benchmarks.aims import aims_table
+from benchmarks.chapters import Chapter, Run
+from benchmarks.tables import Table
+from benchmarks.timing import Ratio
+
+__all__ = ["pictures", "text_of", "write_page"]
+
+_EXPLAINED: Final = Path(__file__).parent / "explained"
+_FOLDER: Final = "charts"
+_PREFIX: Final = "benchmark-"
+_FOOTNOTE: Final = "Under 1 headgate takes less. Bars end at the median of all rounds, whiskers at its quartiles."
+
+
+def write_page(run: Run, page: Path) -> None:
+    """Write the page and its charts; charts of an earlier run go."""
+    folder = page.parent / _FOLDER
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob(f"{_PREFIX}*.svg"):
+        old.unlink()
+    for name, picture in pictures(run).items():
+        (folder / name).write_text(picture)
+    page.write_text(text_of(run))
+
+
+def pictures(run: Run) -> Mapping[str, str]:
+    """A chart as SVG for every table with ratios, by the name of its file."""
+    return {
+        _file_of(chapter, place): svg(_chart(table))
+        for chapter in run.chapters
+        for place, table in enumerate(chapter.tables)
+        if _ratio_columns(table)
+    }
+
+
+def text_of(run: Run) -> str:
+    """The page in Markdown."""
+    parts = [_section("before").format(date=run.date, machine=run.machine), _plain(aims_table(run.aims), "## Aims")]
+    for chapter in run.chapters:
+        parts += _chapter(chapter)
+    return "\n\n".join([*parts, _plain(_quietness(run), "## How quiet it was"), _section("after")]) + "\n"
+
+
+def _chapter(chapter: Chapter) -> Iterator[str]:
+    yield f"## {chapter.title}"
+    yield _section(chapter.name)
+    for place, table in enumerate(chapter.tables):
+        yield _plain(table, f"### {table.title}")
+        if _ratio_columns(table):
+            yield f"![{table.title}]({_FOLDER}/{_file_of(chapter, place)})"
+
+
+def _section(name: str) -> str:
+    """What a person has to know before reading figures, written beside the suites."""
+    return (_EXPLAINED / f"{name}.md").read_text().strip()
+
+
+def _plain(table: Table, heading: str) -> str:
+    _, _, body = table.text().partition("\n")
+    return f"{heading}\n{body}"
+
+
+def _quietness(run: Run) -> Table:
+    rows = tuple(
+        (
+            chapter.title,
+            chapter.noise.busy,
+            f"{chapter.noise.stolen:.1%}",
+            f"{chapter.noise.jitter:.1%}",
+            f"{sum(ratio.is_noisy for ratio in chapter.ratios)} of {len(chapter.ratios)}",
+            round(chapter.seconds),
+        )
+        for chapter in run.chapters
+    )
+    columns = ("", "cores busy with something else", "taken by the host", "jitter", "noisy ratios", "seconds")
+    return Table("", columns, rows)
+
+
+def _file_of(chapter: Chapter, place: int) -> str:
+    return f"{_PREFIX}{chapter.name}-{place + 1}.svg"
+
+
+def _ratio_columns(table: Table) -> list[int]:
+    """Where its ratios stand."""
+    places = range(1, len(table.columns))
+    return [place for place in places if any(isinstance(row[place], Ratio) for row in table.rows)]
+
+
+def _chart(table: Table) -> BarChart:
+    places = _ratio_columns(table)
+    title = table.title.partition(" (")[0]
+    groups = _by_row(table, places) if len(places) > 1 else [_one_column(table, places[0])]
+    subtitle = f"headgate {table.columns[places[0]]}" if len(places) == 1 else "headgate's ratio to each"
+    return BarChart(title, groups, Mark(1.0, "the same"), subtitle=subtitle, footnote=_FOOTNOTE)
+
+
+def _by_row(table: Table, places: list[int]) -> list[Group]:
+    groups = [
+        (str(row[0]), [_bar(table.columns[place], row[place]) for place in places if isinstance(row[place], Ratio)])
+        for row in table.rows
+    ]
+    return [Group(bars, label) for label, bars in groups if bars]
+
+
+def _one_column(table: Table, place: int) -> Group:
+    return Group([_bar(str(row[0]), row[place]) for row in table.rows if isinstance(row[place], Ratio)])
+
+
+def _bar(label: str, ratio: object) -> Bar:
+    """Strong where headgate takes less, and grey where it takes more."""
+    if not isinstance(ratio, Ratio):
+        raise TypeError("only ratios are drawn")
+    return Bar(label, ratio.median, ratio.low, ratio.high, is_ours=ratio.median <= 1, note="noisy" * ratio.is_noisy)
