@@ -29,11 +29,13 @@ async def tokens() -> tuple[Table, TokenCosts]:
         for mode in (Mode.SEMANTIC, Mode.SINGLE):
             costs[f"{size:,} operations, {mode.value}"] = await _listed(catalogue(size), mode)
     discrete = f"{len(ROWS)} operations as discrete tools"
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, cost, cost / costs[discrete] if name.startswith(f"{len(ROWS)} ") else None)
-        for name, cost in costs.items()
-    )
-    return Table("tools/list in tokens (o200k)", ("", "tokens", "/ discrete tools"), rows), costs
+    rows: list[tuple[Cell, ...]] = [(name, cost, _share(name, cost, costs[discrete])) for name, cost in costs.items()]
+    return Table("tools/list in tokens (o200k)", ("", "tokens", "/ discrete tools"), tuple(rows)), costs
+
+
+def _share(name: str, cost: int, discrete: int) -> float | None:
+    """Of what the same operations cost as discrete tools, which only those modelled on a real server have."""
+    return cost / discrete if name.startswith(f"{len(ROWS)} ") else None
 
 
 async def _listed(adapter: Adapter, mode: Mode) -> int:
