@@ -20,6 +20,7 @@ LAYERS = (
     "server",
     "client",
     "conformance",
+    "charts",
     "console",
     "cli",
 )
