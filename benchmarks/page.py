@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from headgate.charts import Bar, BarChart, Group, Mark, svg
-
 from benchmarks.aims import aims_table
 from benchmarks.chapters import Chapter, Run
 from benchmarks.tables import Table
 from benchmarks.timing import Ratio
+from headgate.charts import Bar, BarChart, Group, Mark, svg
 
 __all__ = ["pictures", "text_of", "write_page"]
 
@@ -103,7 +102,10 @@ def _chart(table: Table) -> BarChart:
 
 def _by_row(table: Table, places: list[int]) -> list[Group]:
     groups = [
-        (str(row[0]), [_bar(table.columns[place], row[place]) for place in places if isinstance(row[place], Ratio)])
+        (
+            str(row[0]),
+            [_bar(_peer(table.columns[place]), row[place]) for place in places if isinstance(row[place], Ratio)],
+        )
         for row in table.rows
     ]
     return [Group(bars, label) for label, bars in groups if bars]
@@ -111,6 +113,10 @@ def _by_row(table: Table, places: list[int]) -> list[Group]:
 
 def _one_column(table: Table, place: int) -> Group:
     return Group([_bar(str(row[0]), row[place]) for row in table.rows if isinstance(row[place], Ratio)])
+
+
+def _peer(column: str) -> str:
+    return f"to {column.removeprefix('/ ')}" if column.startswith("/ ") else column
 
 
 def _bar(label: str, ratio: object) -> Bar:
