@@ -101,11 +101,9 @@ def _chart(table: Table) -> BarChart:
 
 
 def _by_row(table: Table, places: list[int]) -> list[Group]:
+    peers = {place: _peer(table.columns[place]) for place in places}
     groups = [
-        (
-            str(row[0]),
-            [_bar(_peer(table.columns[place]), row[place]) for place in places if isinstance(row[place], Ratio)],
-        )
+        (str(row[0]), [_bar(peer, row[place]) for place, peer in peers.items() if isinstance(row[place], Ratio)])
         for row in table.rows
     ]
     return [Group(bars, label) for label, bars in groups if bars]
