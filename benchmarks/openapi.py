@@ -9,7 +9,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
-import bpe_openai  # type: ignore[import-untyped]
 import httpx2
 import orjson
 from mcp import Client, StdioServerParameters
@@ -17,6 +16,8 @@ from mcp import Client, StdioServerParameters
 from benchmarks.aims import Aim
 from benchmarks.graphql import quiet
 from benchmarks.processes import ROOT, free_port, headgate, running, wait_for
+from benchmarks.reading import tokens
+from benchmarks.searching import listed
 from benchmarks.shop import NEW_BOOK, large_document
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import AsyncCall, Ratio, Timing, race, take_turns
@@ -34,7 +35,6 @@ _HAS_FASTMCP: Final = find_spec("fastmcp") is not None
 _OPERATIONS: Final = 400
 _CALLS: Final = 5
 _WARMING_ROUNDS: Final = 3
-_ENCODING: Final = bpe_openai.get_encoding("o200k_base")
 _ISBN: Final = "9780141439518"
 
 
@@ -170,17 +170,16 @@ def _theirs(text: str) -> Any:
 async def _tokens() -> Table:
     """What tools/list costs the model."""
     text = orjson.dumps(large_document(_OPERATIONS)).decode()
-    theirs = await _listed(_theirs(text)) if _HAS_FASTMCP else None
+    theirs = await _counted(_theirs(text)) if _HAS_FASTMCP else None
     rows: list[tuple[Cell, ...]] = []
     for mode in (Mode.SEMANTIC, Mode.SINGLE):
-        ours = await _listed(_ours(text, mode))
+        ours = await _counted(_ours(text, mode))
         rows.append((f"tools/list, {mode.value}", ours, Ratio.of([ours / theirs]) if theirs else None))
     title = f"OpenAPI: the tools of {_OPERATIONS} operations, tokens (o200k)"
     return Table(title, ("", _HEADGATE, f"/ {_FASTMCP}"), tuple(rows))
 
 
-async def _listed(server: Any) -> int:
+async def _counted(server: Any) -> int:
     async with Client(server) as client:
         known = (await client.list_tools()).tools
-    tools = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in known]
-    return len(_ENCODING.encode_ordinary(orjson.dumps(tools).decode()))
+    return tokens(listed(known))

@@ -1,6 +1,6 @@
 """What a model has to read, and to write, to find one of many operations and call it; in tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, TypeAlias
@@ -14,9 +14,9 @@ from benchmarks.searching import (
     ASKED,
     BM25,
     HAS_FASTMCP,
-    HEADGATE,
     PEERS,
     PLAIN,
+    REGEX,
     SDL,
     SEARCH_TOOL,
     TRANSFORMS,
@@ -31,37 +31,49 @@ from benchmarks.searching import (
     tools,
     with_tools,
 )
-from benchmarks.tables import Table
+from benchmarks.tables import Cell, Table
 from benchmarks.timing import Ratio
-from headgate import Adapter, Category, Operation, mcp_server
+from headgate import Adapter, Category, Mode, Operation, mcp_server
 
-__all__ = ["costs"]
+__all__ = ["costs", "tokens"]
 
 _ENCODING: Final = bpe_openai.get_encoding("o200k_base")
 _CALL_TOOL: Final = "call_tool"
 _VALUES: Final[Mapping[str, object]] = {"string": "example", "integer": 1, "boolean": True, "array": ["example"]}
 
 
+_MARKDOWN: Final = "FastMCP, BM25 in Markdown"
+_CONTENDERS: Final = (BM25, _MARKDOWN, *(name for name in PEERS if name != BM25))
+_TOOL: Final = {Mode.SEMANTIC: "mcp_aql_{}", Mode.SINGLE: "mcp_aql"}
+
+
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """Tokens of one contender: what is there before any work, and on average what a search and a whole path need."""
+    """Tokens of one contender: what is there before any work, and on average what follows."""
 
     listed: int
     search: float | None
-    path: float
+    called: float
+    """A search and a call, with what is asked and answered."""
+    described: float
+    """The same with a description between."""
 
     @property
     def figures(self) -> tuple[float | None, ...]:
         """In the order of the rows."""
-        return self.listed, self.search, self.path, self.listed + self.path
+        return self.listed, self.search, self.called, self.described, self.listed + self.described
 
 
-_COST_ROWS: Final = (
-    "before any work: what is listed",
-    "one search: its answer",
-    "find, describe, call: requests and answers",
-    "find, describe, call, with what is listed",
+_ROWS: Final = (
+    (Mode.SEMANTIC, "before any work: tools/list"),
+    (Mode.SEMANTIC, "one search: its answer"),
+    (Mode.SEMANTIC, "find and call"),
+    (Mode.SEMANTIC, "find, describe and call"),
+    (Mode.SEMANTIC, "find, describe and call, with tools/list"),
+    (Mode.SINGLE, "in single mode: tools/list"),
+    (Mode.SINGLE, "in single mode: find, describe and call, with tools/list"),
 )
+_PLACES: Final = (0, 1, 2, 3, 4, 0, 4)
 
 
 _Step: TypeAlias = tuple[str, dict[str, object]]
@@ -69,50 +81,58 @@ _Step: TypeAlias = tuple[str, dict[str, object]]
 
 
 async def costs(adapter: Adapter) -> Table:
-    costs = {HEADGATE: await _cost_here(adapter)}
+    """The table: what headgate's answers cost, and their ratio to each of its peers'."""
+    ours = {mode: await _cost_here(adapter, mode) for mode in _TOOL}
+    theirs: dict[str, _Cost] = {}
     if HAS_FASTMCP:
-        costs |= {name: await _cost_of_search(adapter, name) for name in TRANSFORMS}
-        costs[PLAIN] = await _cost_of_tools(adapter)
+        for name, server in _searchable(adapter).items():
+            theirs[name] = await _cost_of_search(adapter, server, by_pattern=name == REGEX)
+        theirs[PLAIN] = await _cost_of_tools(adapter)
     if HAS_STRAWBERRY:
         schema = schema_of(adapter)
         for name, said in ((SDL, await printed(schema)), (ASKED, await introspected(schema))):
-            costs[name] = await _cost_of_schema(adapter, schema, said[0])
-    ours = costs.pop(HEADGATE)
-    rows = [
-        (what, ours.figures[place], *(_share(ours, costs.get(name), place) for name in PEERS))
-        for place, what in enumerate(_COST_ROWS)
-    ]
+            theirs[name] = await _cost_of_schema(adapter, schema, said[0])
+    rows: list[tuple[Cell, ...]] = []
+    for (mode, what), place in zip(_ROWS, _PLACES, strict=True):
+        mine = ours[mode].figures[place]
+        known = [theirs[name].figures[place] if name in theirs else None for name in _CONTENDERS]
+        rows.append((what, mine, *(_share(mine, each) for each in known)))
     title = f"Finding one of {len(adapter.operations)} operations: tokens (o200k)"
-    return Table(title, ("", "headgate (tokens)", *(f"/ {name}" for name in PEERS)), tuple(rows))
+    return Table(title, ("", "headgate (tokens)", *(f"/ {name}" for name in _CONTENDERS)), tuple(rows))
 
 
-def _share(ours: _Cost, theirs: _Cost | None, place: int) -> Ratio | None:
+def _share(mine: float | None, other: float | None) -> Ratio | None:
     """Counted, not measured: there is no spread."""
-    if theirs is None:
-        return None
-    mine, other = ours.figures[place], theirs.figures[place]
     return None if mine is None or other is None else Ratio.of([mine / other])
 
 
-async def _cost_here(adapter: Adapter) -> _Cost:
+def _searchable(adapter: Adapter) -> dict[str, Any]:
+    """FastMCP's servers with a search, one of them with the shorter of the forms that its answers may have."""
+    shorter = import_module("fastmcp.server.transforms.search").serialize_tools_for_output_markdown
+    return {
+        **{name: with_tools(adapter, transform) for name, transform in TRANSFORMS.items()},
+        _MARKDOWN: with_tools(adapter, TRANSFORMS[BM25], search_result_serializer=shorter),
+    }
+
+
+async def _cost_here(adapter: Adapter, mode: Mode) -> _Cost:
     """Search, description and call as an agent writes them, through the server's tools."""
-    async with Client(mcp_server(adapter)) as client:
+    tool = _TOOL[mode]
+    async with Client(mcp_server(adapter, mode=mode)) as client:
         known = (await client.list_tools()).tools
-        searches, paths = [], []
+        costs = []
         for words, name in KEYWORDS.items():
+            operation = adapter.operations[name]
             steps: tuple[_Step, ...] = (
-                ("mcp_aql_read", introspect(search_params(words))),
-                ("mcp_aql_read", introspect(detail_params(name))),
-                (_tool_of(adapter.operations[name]), {"operation": name, "params": _params(adapter.operations[name])}),
+                (tool.format("read"), introspect(search_params(words))),
+                (tool.format("read"), introspect(detail_params(name))),
+                (tool.format(operation.category.value.lower()), {"operation": name, "params": _params(operation)}),
             )
-            answers = [await _called(client, tool, arguments) for tool, arguments in steps]
-            searches.append(_tokens(answers[0]))
-            paths.append(_tokens(*answers, *(_asked(tool, arguments) for tool, arguments in steps)))
-    return _Cost(_tokens(listed(known)), _mean(searches), _mean(paths))
-
-
-def _tool_of(operation: Operation) -> str:
-    return f"mcp_aql_{operation.category.value.lower()}"
+            costs.append([await _cost(client, *step) for step in steps])
+    searches, descriptions, calls = ([each[place] for each in costs] for place in range(3))
+    found = _mean([sum(step) for step in searches]) + _mean([sum(step) for step in calls])
+    described = found + _mean([sum(step) for step in descriptions])
+    return _Cost(tokens(listed(known)), _mean([answer for _, answer in searches]), found, described)
 
 
 def _params(operation: Operation) -> dict[str, object]:
@@ -135,33 +155,26 @@ def _arguments(operation: Operation) -> dict[str, object]:
     return given
 
 
-async def _cost_of_search(adapter: Adapter, name: str) -> _Cost:
+async def _cost_of_search(adapter: Adapter, server: Any, *, by_pattern: bool) -> _Cost:
     """What is found is described in full, so nothing is asked between the search and the call."""
-    server = with_tools(adapter, TRANSFORMS[name])
-    searches, paths = [], []
+    searches, calls = [], []
     async with import_module("fastmcp").Client(server) as client:
         for words, wanted in KEYWORDS.items():
-            asked: dict[str, object] = {"query": words} if name == BM25 else {"pattern": pattern(words)}
-            operation = adapter.operations[wanted]
-            steps: tuple[_Step, ...] = (
-                (SEARCH_TOOL, asked),
-                (_CALL_TOOL, {"name": wanted, "arguments": _arguments(operation)}),
-            )
-            answers = [await _called(client, tool, arguments) for tool, arguments in steps]
-            searches.append(_tokens(answers[0]))
-            paths.append(_tokens(*answers, *(_asked(tool, arguments) for tool, arguments in steps)))
-    return _Cost(_tokens(*await tools(server)), _mean(searches), _mean(paths))
+            asked: dict[str, object] = {"pattern": pattern(words)} if by_pattern else {"query": words}
+            arguments = _arguments(adapter.operations[wanted])
+            searches.append(await _cost(client, SEARCH_TOOL, asked))
+            calls.append(await _cost(client, _CALL_TOOL, {"name": wanted, "arguments": arguments}))
+    found = _mean([sum(step) for step in searches + calls]) * 2
+    return _Cost(tokens(*await tools(server)), _mean([answer for _, answer in searches]), found, found)
 
 
 async def _cost_of_tools(adapter: Adapter) -> _Cost:
     """Everything is listed and described: there is only the call."""
     server = with_tools(adapter)
-    paths = []
     async with import_module("fastmcp").Client(server) as client:
-        for wanted in KEYWORDS.values():
-            arguments = _arguments(adapter.operations[wanted])
-            paths.append(_tokens(_asked(wanted, arguments), await _called(client, wanted, arguments)))
-    return _Cost(_tokens(*await tools(server)), None, _mean(paths))
+        calls = [await _cost(client, name, _arguments(adapter.operations[name])) for name in KEYWORDS.values()]
+    called = _mean([sum(step) for step in calls])
+    return _Cost(tokens(*await tools(server)), None, called, called)
 
 
 async def _cost_of_schema(adapter: Adapter, schema: Any, said: str) -> _Cost:
@@ -169,8 +182,8 @@ async def _cost_of_schema(adapter: Adapter, schema: Any, said: str) -> _Cost:
     paths = []
     for wanted in KEYWORDS.values():
         query = _query(adapter.operations[wanted])
-        paths.append(_tokens(query, await execute(schema, query)))
-    return _Cost(_tokens(said), None, _mean(paths))
+        paths.append(tokens(query, await execute(schema, query)))
+    return _Cost(tokens(said), None, _mean(paths), _mean(paths))
 
 
 def _query(operation: Operation) -> str:
@@ -179,21 +192,19 @@ def _query(operation: Operation) -> str:
     return f"{kind} {{ {camel(operation.name)}{f'({given})' if given else ''} }}"
 
 
-async def _called(client: Any, tool: str, arguments: dict[str, object]) -> str:
+async def _cost(client: Any, tool: str, arguments: dict[str, object]) -> tuple[int, int]:
+    """What the model writes to call a tool, and what it reads."""
     result = await client.call_tool(tool, arguments)
     text = result.content[0].text if result.content else ""
-    if getattr(result, "is_error", False):
+    if result.is_error:
         raise RuntimeError(f"{tool} answers {text}")
-    return text
+    return tokens(as_json({"name": tool, "arguments": arguments})), tokens(text)
 
 
-def _asked(tool: str, arguments: Mapping[str, object]) -> str:
-    return as_json({"name": tool, "arguments": arguments})
-
-
-def _tokens(*texts: str) -> int:
+def tokens(*texts: str) -> int:
+    """All of them together, counted with o200k."""
     return sum(len(_ENCODING.encode_ordinary(text)) for text in texts)
 
 
-def _mean(values: list[int]) -> float:
+def _mean(values: Sequence[int]) -> float:
     return sum(values) / len(values)

@@ -72,25 +72,29 @@ def asking(adapter: Adapter) -> Callable[[Mapping[str, object]], Awaitable[str]]
 
 
 def introspect(params: Mapping[str, object]) -> dict[str, object]:
+    """A request for introspection."""
     return {"operation": "introspect", "params": params}
 
 
 def search_params(words: str) -> dict[str, object]:
+    """How to search for words."""
     return {"query": "search", "name": words, "first": FOUND}
 
 
 def detail_params(name: str) -> dict[str, object]:
+    """How to ask for one operation in full."""
     return {"query": "operations", "name": name}
 
 
-def with_tools(adapter: Adapter, transform: str | None = None) -> Any:
+def with_tools(adapter: Adapter, transform: str | None = None, **options: Any) -> Any:
     """A server with a tool for each operation, as it is or behind one of the searches."""
     server = import_module("fastmcp").FastMCP(adapter.name)
     make = import_module("fastmcp.tools").FunctionTool
     for each in adapter.operations.values():
         server.add_tool(make(name=each.name, description=each.summary, parameters=_schema(each), fn=_nothing))
     if transform is not None:
-        server.add_transform(getattr(import_module("fastmcp.server.transforms.search"), transform)(max_results=FOUND))
+        searching = getattr(import_module("fastmcp.server.transforms.search"), transform)
+        server.add_transform(searching(max_results=FOUND, **options))
     return server
 
 
@@ -162,10 +166,12 @@ async def tools(server: Any) -> list[str]:
 
 
 async def printed(schema: Any) -> list[str]:
+    """GraphQL's schema, in its own language."""
     return [import_module("strawberry.printer").print_schema(schema)]
 
 
 async def introspected(schema: Any) -> list[str]:
+    """GraphQL's schema, as its introspection answers."""
     return [await execute(schema, import_module("graphql").get_introspection_query(descriptions=True))]
 
 
@@ -175,4 +181,5 @@ def listed(tools: Iterable[Any]) -> str:
 
 
 def as_json(value: object) -> str:
+    """As it goes over the wire."""
     return orjson.dumps(value).decode()
