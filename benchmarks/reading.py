@@ -116,9 +116,9 @@ def _searchable(adapter: Adapter) -> dict[str, Any]:
 
 
 async def _cost_here(adapter: Adapter, mode: Mode) -> _Cost:
-    """Search, description and call as an agent writes them, through the server's tools."""
+    """Search, description and call as an agent writes them. The others ask nobody before they delete: nor does this."""
     tool = _TOOL[mode]
-    async with Client(mcp_server(adapter, mode=mode)) as client:
+    async with Client(mcp_server(adapter, mode=mode, trust="certified")) as client:
         known = (await client.list_tools()).tools
         costs = []
         for words, name in KEYWORDS.items():
@@ -196,7 +196,7 @@ async def _cost(client: Any, tool: str, arguments: dict[str, object]) -> tuple[i
     """What the model writes to call a tool, and what it reads."""
     result = await client.call_tool(tool, arguments)
     text = result.content[0].text if result.content else ""
-    if result.is_error:
+    if result.is_error or '"success":false' in text:
         raise RuntimeError(f"{tool} answers {text}")
     return tokens(as_json({"name": tool, "arguments": arguments})), tokens(text)
 
