@@ -59,12 +59,12 @@ def test_a_client_gets_all_it_needs(
 
 def _has_honest_tools(tools: list[dict[str, Any]]) -> None:
     hints = {tool["name"]: tool["annotations"] for tool in tools}
-    assert {name: (hint["readOnlyHint"], hint["destructiveHint"]) for name, hint in hints.items()} == {
-        "mcp_aql_create": (False, False),
-        "mcp_aql_read": (True, False),
-        "mcp_aql_update": (False, True),
-        "mcp_aql_delete": (False, True),
-        "mcp_aql_execute": (False, True),
+    assert hints == {
+        "mcp_aql_create": {"destructiveHint": False},
+        "mcp_aql_read": {"readOnlyHint": True},
+        "mcp_aql_update": {"destructiveHint": True},
+        "mcp_aql_delete": {"destructiveHint": True},
+        "mcp_aql_execute": {"destructiveHint": True},
     }
 
 

@@ -27,12 +27,17 @@ def result_of(reply: Reply, structured: bool) -> dict[str, Any]:
 
 
 def tool_of(card: ToolCard, schema: dict[str, Any]) -> types.Tool:
-    """A tool as MCP lists it."""
+    """A tool as MCP lists it.
+
+    What MCP's own defaults say already is left out, since each such word is paid for in every session: a tool that says
+    nothing of reading only may change something, and of one that only reads the other hint has no meaning.
+    """
+    hints: dict[str, bool] = {"read_only_hint": True} if card.read_only else {"destructive_hint": card.destructive}
     return types.Tool(
         name=card.name,
         description=card.description,
         input_schema=schema,
-        annotations=types.ToolAnnotations(read_only_hint=card.read_only, destructive_hint=card.destructive),
+        annotations=types.ToolAnnotations(**hints),
     )
 
 
@@ -40,6 +45,6 @@ def instructions_of(adapter: Adapter) -> str:
     """What a host tells its model of the server."""
     about = f"{adapter.description.rstrip('.')}. " if adapter.description else ""
     return (
-        f"{about}Call a tool with an operation and its params. "
+        f"{about}Call a tool with an operation and its params, or with several as a list of operations. "
         "The operation 'introspect' tells what there is and how to call it."
     )
