@@ -60,7 +60,7 @@ async def test_a_server_is_used_in_process(mode: str) -> None:
         assert client.server_info
         assert (client.server_info.name, client.server_info.version) == ("shelf", "4.5.6")
         assert client.instructions == (
-            "Books on a shelf. Call a tool with an operation and its params. "
+            "Books on a shelf. Call a tool with an operation and its params, or with several as a list of operations. "
             "The operation 'introspect' tells what there is and how to call it."
         )
         result = await client.call_tool(

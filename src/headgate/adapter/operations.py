@@ -89,6 +89,8 @@ class Operation:
     """Whether its function may ask the user of whoever calls while it works."""
     rules: Schema = field(default_factory=dict)
     """What its parameters must satisfy together, as keywords of JSON Schema; they may also let in further ones."""
+    tabular: bool = False
+    """Whether its answer is a list of objects, which it also gives as a table; its function does not hear of that."""
     source: str = ""
     """The source that it comes from, where a server has several."""
     local: str = ""

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from headgate.client.descriptions import OperationInfo, objects
 from headgate.client.errors import PagesRepeat
+from headgate.protocol.tables import records_of
 
 __all__ = ["Page", "page_of", "walk"]
 
@@ -29,7 +30,7 @@ class Page:
 
 
 def page_of(data: object) -> Page:
-    """The page in the data of an answer: a bare list, items, edges, or the one list that there is."""
+    """The page in the data of an answer: a bare list, items, edges, a table, or the one list that there is."""
     if not isinstance(data, Mapping):
         return Page(data if isinstance(data, list) else [], None, False if data is None else None)
     info = _info(data)
@@ -44,6 +45,9 @@ def _info(data: Mapping[str, Any]) -> Mapping[str, Any]:
 def _items(data: Mapping[str, Any]) -> list[Any]:
     if isinstance(data.get("items"), list):
         return list(data["items"])
+    table = records_of(data)
+    if table is not None:
+        return list(table)
     if isinstance(data.get("edges"), list):
         return [edge["node"] for edge in objects(data["edges"]) if "node" in edge]
     lists = [value for name, value in data.items() if isinstance(value, list) and not name.startswith("_")]

@@ -41,6 +41,7 @@ from headgate.protocol.errors import AqlError
 from headgate.protocol.limits import Limits
 from headgate.protocol.requests import Batch, Request, decode, request_from
 from headgate.protocol.results import Success
+from headgate.protocol.tables import FORMAT
 from headgate.safety.decisions import Effect
 from headgate.safety.describing import Description
 from headgate.safety.gatekeeper import Gatekeeper
@@ -317,6 +318,8 @@ class Engine:
         dry_run = not operation.category.read_only and values.get(DRY_RUN) is True
         if operation.tries_nothing:
             del values[DRY_RUN]
+        if operation.tabular:
+            del values[FORMAT]
         return Call(operation, values, given, request.warnings + warnings, controls, dry_run)
 
     def _is_guarded(self, call: Call, scope: Scope) -> bool:

@@ -4,15 +4,17 @@ import time
 from functools import partial
 
 import anyio.to_thread
+import orjson
 
 from headgate.adapter.contents import Contents, Part
 from headgate.adapter.context import Context
 from headgate.adapter.deprecations import deprecation_notices
 from headgate.adapter.introspection import INTROSPECT
-from headgate.engine.encoding import standing_alone
+from headgate.engine.encoding import encode, standing_alone
 from headgate.engine.stages import Call, Outcome, Scope
 from headgate.engine.telling import ms_since
 from headgate.protocol.results import Success
+from headgate.protocol.tables import FORMAT, TABLE, table_of
 
 __all__ = ["detached", "execute", "shape"]
 
@@ -48,6 +50,8 @@ def shape(outcome: Outcome, scope: Scope) -> Success:
     if call.operation.name == INTROSPECT:
         return Success(data)
     data = standing_alone(data)
+    if call.operation.tabular and call.given.get(FORMAT) == TABLE:
+        data = table_of(orjson.loads(encode(data)))
     warnings = call.warnings + added
     if call.operation.deprecated or call.operation.deprecated_parameters:
         warnings += tuple(deprecation_notices(call.operation, call.given, scope.session))

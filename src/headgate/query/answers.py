@@ -49,6 +49,21 @@ class Shaper:
         page["pageInfo"] = self._page_info(query, stored, more, fetched.total)
         return page
 
+    def table(self, query: Query, fetched: Fetched) -> dict[str, Any]:
+        """The same page as a table: the selected paths once, then a row for each item. What is not there is null."""
+        window = query.window
+        more = len(fetched.rows) > window.size
+        rows = _turned(fetched.rows, window)
+        cells = [_cell(path, query.listing.columns) for path in query.selection]
+        page: dict[str, Any] = {
+            "columns": [path.text for path in query.selection],
+            "rows": [[cell(row) for cell in cells] for row in rows],
+        }
+        if window.paging is not Paging.CURSOR:
+            return {**page, "pagination": _pagination(query, len(rows), more, fetched.total)}
+        stored = rows if fetched.stored is None else _turned(fetched.stored, window)
+        return {**page, "pageInfo": self._page_info(query, stored, more, fetched.total)}
+
     def _page_info(self, query: Query, rows: Sequence[Row], more: bool, total: int | None) -> dict[str, Any]:
         window = query.window
         backward = window.direction is Direction.BACKWARD
@@ -138,6 +153,20 @@ class _Part:
         for step in way:
             here = here.setdefault(step, {})
         here[last] = value
+
+
+def _cell(path: Path, columns: tuple[Path, ...]) -> Callable[[Row], Any]:
+    """What a row has of a path: null where a relationship on the way leads nowhere, or JSON lacks a key."""
+    part = _part(path, columns)
+    places = [presence for _, presence in part.hops]
+    if not places and not path.keys:
+        return part.value
+
+    def cell(row: Row) -> Any:
+        value = None if any(row[place] is None for place in places) else part.value(row)
+        return None if value is _MISSING else value
+
+    return cell
 
 
 def _part(path: Path, columns: tuple[Path, ...]) -> _Part:

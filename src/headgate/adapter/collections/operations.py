@@ -25,11 +25,13 @@ from headgate.adapter.parameters import Parameter
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import DEFAULT_LEVELS, Danger, DangerLevel
 from headgate.protocol.errors import Invalid, NotFound
+from headgate.protocol.tables import FORMAT, TABLE
 from headgate.query.answers import Shaper, summaries_answer
 from headgate.query.backends import Backend, Change, Key, shown_key
 from headgate.query.collections import FULL, MINIMAL, STANDARD, Collection, Field
 from headgate.query.conditions import value_of
 from headgate.query.reading import Asked, Reader
+from headgate.query.refusals import contradiction
 
 __all__ = ["VERBS", "CollectionOperations"]
 
@@ -171,6 +173,9 @@ class CollectionOperations:
 
     async def page(self, ctx: Context, params: Mapping[str, Any], preset: str) -> dict[str, Any]:
         """A page, summaries, or both."""
+        as_table = params.get(FORMAT) == TABLE
+        if as_table and params.get("edges"):
+            raise contradiction((FORMAT, "edges"), "a table has no place for a cursor with each item")
         asked: Asked = self.reader.read(params, self.collection, preset)
         answer: dict[str, Any] = {}
         if asked.summaries is not None:
@@ -182,7 +187,8 @@ class CollectionOperations:
             query = asked.query
             fetched = await self.backend.fetch(query.listing, query.values, query.window.size + 1, query.window.offset)
             ctx.warnings.extend((*asked.warnings, *fetched.warnings))
-            answer |= self.shaper.page(query, fetched)
+            shape = self.shaper.table if as_table else self.shaper.page
+            answer |= shape(query, fetched)
         return answer
 
     async def _one(self, key: Key, fields: Any, preset: Any) -> dict[str, Any]:
@@ -343,8 +349,8 @@ def _said(name: str) -> str:
 
 _LIKE_YOU: Final = ("uni", "use", "usu", "eu", "one")
 _RETURNS: Final[Mapping[str, str]] = {
-    "list": "items with pageInfo or pagination, and aggregations where they were asked for",
-    "search": "items with pageInfo or pagination, the best matches first",
+    "list": "items with pageInfo or pagination, and aggregations where they were asked for; columns and rows as a table",
+    "search": "items with pageInfo or pagination, the best matches first; columns and rows as a table",
     "count": "How many there are",
     "get": "The item, with its version in _etag",
 }

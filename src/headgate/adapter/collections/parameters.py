@@ -9,6 +9,7 @@ from headgate.adapter.operations import IF_MATCH, INPUT
 from headgate.adapter.parameters import SENSITIVE, Parameter, Schema
 from headgate.adapter.text_formats import BASE64
 from headgate.protocol.names import REQUEST_FIELDS
+from headgate.protocol.tables import FORMAT, TABLE
 from headgate.query.collections import Access, Collection, Field
 from headgate.query.kinds import Kind
 
@@ -91,6 +92,12 @@ PAGE: Final = optional(
     "page", "Which page to give, from 1, when paging by number.", type="integer", minimum=1, maximum=2**40
 )
 PAGE_SIZE: Final = optional("page_size", "How many items a page has.", type="integer", minimum=1)
+AS_TABLE: Final = optional(
+    FORMAT,
+    "'table' names the fields once, in columns, and gives each item as a row; 'records' unless said.",
+    type="string",
+    enum=["records", TABLE],
+)
 DRY_RUN: Final = optional("dry_run", "Only tell what would change, and change nothing.", type="boolean")
 VERSION: Final = optional(IF_MATCH, "Only if the item still has this _etag.", type="string")
 
@@ -110,6 +117,7 @@ LISTING: Final = (
     OFFSET,
     PAGE,
     PAGE_SIZE,
+    AS_TABLE,
 )
 
 ABSENT: Final = object()
