@@ -30,6 +30,8 @@ CONVENTIONS: Final[Mapping[str, str]] = {
 EXTENSIONS: Final = (
     *(f"introspect query '{query}'" for query in (*QUERIES[2:], "danger", "policies", "quota_status")),
     "introspect parameters 'first' and 'after', and 'page' in _protocol: long lists come in pages",
+    "introspect parameters 'names', several operations or types at once, and 'format': 'compact' is a line each",
+    "'format': 'table' of operations that answer a list of objects: columns once, then a row for each",
     "'transaction' beside 'operations' in a batch: kept together, or undone together",
     "operators of filters, such as {field: {gte: 1}}, and the combiners 'and', 'or' and 'not'",
     "'problems' in the details of an error: every fault of a request at once",

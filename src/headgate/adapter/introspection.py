@@ -1,19 +1,27 @@
 """The answers of ``introspect``, made from the registry alone (Spec 7; Introspection 2 to 5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from headgate._version import __version__
 from headgate.adapter.adapter import Adapter
+from headgate.adapter.brevity import SHORT_QUERIES, Brevity
 from headgate.adapter.collections.words import collection_info
-from headgate.adapter.context import Context
 from headgate.adapter.conventions import CONVENTIONS, EXTENSIONS, QUERIES
 from headgate.adapter.examples import examples_of
 from headgate.adapter.exposure import Exposure
+from headgate.adapter.introspecting import (
+    INTROSPECT,
+    PAGE,
+    SEARCH_PAGE,
+    Guard,
+    check_names,
+    introspect_operation,
+    unknown,
+)
 from headgate.adapter.operations import IF_MATCH, INPUT, Example, Operation
-from headgate.adapter.overview import PAGE as GROUPS
 from headgate.adapter.overview import Overview
 from headgate.adapter.pages import page_info, page_of
 from headgate.adapter.parameters import Parameter
@@ -26,15 +34,11 @@ from headgate.protocol.error_codes import REGISTRY
 from headgate.protocol.errors import AqlError
 from headgate.protocol.limits import LIMIT_ROWS, Limits
 
-__all__ = ["CONFIRMATION_TOKEN", "INTROSPECT", "QUERIES", "Guard", "Introspector", "introspect_operation"]
+__all__ = ["CONFIRMATION_TOKEN", "INTROSPECT", "QUERIES", "Guard", "Introspector"]
 
 T = TypeVar("T")
 
-INTROSPECT: Final = "introspect"
 CONFIRMATION_TOKEN: Final = "confirmation_token"  # noqa: S105  (a parameter's name)
-_PAGE: Final = 500
-_MOST: Final = 1000
-_SEARCH_PAGE: Final = 10
 _LEFT_OUT_OR_NULL: Final = "A field left out stays as it is, null removes it."
 
 _TOKEN: Final = Parameter(
@@ -42,36 +46,6 @@ _TOKEN: Final = Parameter(
     {"type": "string", "description": "The token of a CONFIRMATION_REQUIRED answer, once the user has agreed."},
     required=False,
 )
-
-
-class Guard(Protocol):
-    """What stands before operations, as far as introspection tells of it."""
-
-    @property
-    def queries(self) -> Mapping[str, str]:
-        """The queries that it answers, each with a few words."""
-        ...
-
-    @property
-    def capabilities(self) -> Mapping[str, object]:
-        """What it adds to the capabilities of the protocol."""
-        ...
-
-    def may_ask(self, operation: Operation) -> bool:
-        """Whether a call may have to be confirmed."""
-        ...
-
-    def note(self, operation: Operation) -> str:
-        """What a model should know before it calls."""
-        ...
-
-    def trust_of(self, source: str) -> str:
-        """How far a source is trusted."""
-        ...
-
-    async def answer(self, query: str, name: str | None, context: Context) -> object:
-        """The data of one of its queries."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -90,11 +64,32 @@ class Introspector:
     _details: dict[str, Mapping[str, object]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        own = introspect_operation(self)
+        own = introspect_operation(self.answer, self.guard)
         object.__setattr__(self, "operations", {**self.adapter.operations, **self.added, own.name: own})
 
-    def answer(self, session_id: str, query: str, name: str | None, first: int | None, after: str | None) -> object:
-        """The data of one ``introspect`` request."""
+    def answer(
+        self,
+        session_id: str,
+        query: str,
+        name: str | None,
+        first: int | None,
+        after: str | None,
+        names: Sequence[str] | None = None,
+        *,
+        in_short: bool = False,
+    ) -> object:
+        """The data of one ``introspect`` request. What has no short form is told in full."""
+        check_names(query, name, names)
+        if in_short and query == "search":
+            return self._brevity.found(self._matching(name, first))
+        if in_short and query in SHORT_QUERIES:
+            return self._brevity.answer(query, names if name is None else [name], first, after)
+        if names is not None:
+            return self._several(query, names)
+        return self._told(session_id, query, name, first, after)
+
+    def _told(self, session_id: str, query: str, name: str | None, first: int | None, after: str | None) -> object:
+        """Everything that there is to a query."""
         match query:
             case "operations":
                 return (
@@ -130,7 +125,7 @@ class Introspector:
     # operations
 
     def _operations(self, session_id: str, first: int | None, after: str | None) -> object:
-        page = page_of(list(self.operations), first or _PAGE, after)
+        page = page_of(list(self.operations), first or PAGE, after)
         protocol = self._protocol | {"session_id": session_id} | page_info(page, len(self.operations), after)
         return {"_protocol": protocol, "operations": [self._infos[name] for name in page]}
 
@@ -167,6 +162,21 @@ class Introspector:
             "examples": [_example(operation.name, example) for example in examples_of(operation)],
             **operation.shown_features,
         }
+
+    def _several(self, query: str, names: Sequence[str]) -> object:
+        """Several items in full."""
+        one: Callable[[str], Mapping[str, object] | None] = self._type if query == "types" else self._operation
+        found = {name: one(name) for name in names}
+        return {query: [told for told in found.values() if told], **unknown(name for name in found if not found[name])}
+
+    @cached_property
+    def _brevity(self) -> Brevity:
+        return Brevity(
+            self.operations, self._type_defs, self.adapter.collections, self.exposure, self._overview, self._as_called
+        )
+
+    def _as_called(self, operation: Operation) -> tuple[tuple[Parameter, ...], str]:
+        return tuple(self._parameters(operation)), self._note(operation)
 
     def _note(self, operation: Operation) -> str:
         return self.guard.note(operation) if self.guard and operation.name != INTROSPECT else ""
@@ -228,13 +238,16 @@ class Introspector:
     # more queries
 
     def _search(self, words: str | None, first: int | None) -> object:
+        found = self._matching(words, first)
+        return {"operations": [self._found(operation) for operation in found], **self._overview.not_ready()}
+
+    def _matching(self, words: str | None, first: int | None) -> Sequence[Operation]:
         if not words or not words.strip():
             raise AqlError(
                 "VALIDATION_MISSING_PARAM",
                 "Missing required parameter 'name'. Expected: string (the words to search for, when query is 'search')",
             )
-        found = self._index.search(words, _SEARCH_PAGE if first is None else first)
-        return {"operations": [self._found(operation) for operation in found], **self._overview.not_ready()}
+        return self._index.search(words, SEARCH_PAGE if first is None else first)
 
     @cached_property
     def _index(self) -> SearchIndex:
@@ -318,67 +331,3 @@ def _example(name: str, example: Example) -> dict[str, object]:
     if example.params:
         request["params"] = dict(example.params)
     return {"description": example.description, "request": request} if example.description else {"request": request}
-
-
-def introspect_operation(introspector: Introspector) -> Operation:
-    """The one operation that every adapter has (Spec 7.2)."""
-
-    guard = introspector.guard
-
-    async def introspect(ctx: Context, **params: Any) -> object:
-        query = params["query"]
-        if guard is not None and query in guard.queries:
-            return await guard.answer(query, params["name"], ctx)
-        return introspector.answer(ctx.session.id, **params)
-
-    def optional(name: str, **schema: object) -> Parameter:
-        return Parameter(name, dict(schema), required=False)
-
-    words = {
-        "operations": "what can be done, or with name one operation in full",
-        "types": "the types, or with name one in full",
-        "search": "operations that match the words in name, the best first",
-        "groups": "the sources and groups of operations with their numbers, or with name the operations of one",
-        "collections": "the collections with their fields, operators, presets and relationships, or with name one",
-        "executions": "the states of long work, and what leads from one to another",
-        "errors": "the error codes",
-        "limits": "the size limits",
-        "adapter_info": "this adapter, its sources, endpoints and conventions, or with name where an operation is from",
-        **(guard.queries if guard else {}),
-    }
-    query = {
-        "type": "string",
-        "enum": list(words),
-        "description": "What to introspect: " + "; ".join(f"'{key}': {value}" for key, value in words.items()) + ".",
-    }
-    return Operation(
-        name=INTROSPECT,
-        category=Category.READ,
-        function=introspect,
-        parameters=(
-            Parameter("query", query),
-            optional("name", type=["string", "null"], description="One item by name, or the words to search for."),
-            optional(
-                "first",
-                type=["integer", "null"],
-                minimum=1,
-                maximum=_MOST,
-                description=f"How many at most; else {_SEARCH_PAGE} of a search, {_PAGE} operations, {GROUPS} groups, "
-                "all types.",
-            ),
-            optional(
-                "after",
-                type=["string", "null"],
-                description="Go on after this name, the last of the page before.",
-            ),
-        ),
-        summary="Discover available operations and types",
-        returns={"type": "object"},
-        returns_description="The list or the item that was asked for",
-        examples=(
-            Example({"query": "operations"}, "List all operations"),
-            Example({"query": "search", "name": "words to look for"}, "Find operations by words"),
-            Example({"query": "operations", "name": "introspect"}, "One operation in full"),
-        ),
-        context_parameter="ctx",
-    )

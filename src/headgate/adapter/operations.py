@@ -64,6 +64,8 @@ class Operation:
     parameters: tuple[Parameter, ...] = ()
     summary: str = ""
     description: str = ""
+    short: str = ""
+    """What introspection says in its short form in place of the description and of the words of every parameter."""
     returns: Schema = field(default_factory=dict)
     returns_description: str = ""
     definitions: Mapping[str, Schema] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """What introspection tells of sources and groups: whose operations are whose, and how that is known."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -65,6 +65,21 @@ class Overview:
             **page_info(page, len(names), after),
             **self.not_ready(),
         }
+
+    def counts(self, first: int | None, after: str | None) -> dict[str, object]:
+        """A page of all groups, each with its number of operations and nothing else."""
+        page = page_of(self._groups.names, first or PAGE, after)
+        told = {name: len(self._groups[name].operations) for name in page}
+        return {"groups": told, **page_info(page, len(self._groups.names), after), **self.not_ready()}
+
+    def members(
+        self, name: str, first: int | None, after: str | None
+    ) -> tuple[Sequence[Operation], Mapping[str, object]]:
+        """A page of the operations of a group or source, and where it stands; none of one that is not there."""
+        group = self._groups.find(name)
+        operations = {operation.name: operation for operation in group.operations} if group else {}
+        page = page_of(list(operations), first or PAGE, after)
+        return [operations[one] for one in page], page_info(page, len(operations), after)
 
     @cached_property
     def _groups(self) -> Groups:

@@ -106,8 +106,8 @@ def _frame(tool: _Tool, help_tool: str, index: str) -> str:
     holds_help = any(operation.name == INTROSPECT for operation in tool.operations)
     if holds_help:
         more = (
-            'Find: {"operation":"introspect","params":{"query":"search","name":"words"}}; '
-            'parameters: {"query":"operations","names":["…"],"format":"compact"}.'
+            'Find: {"operation":"introspect","params":{"query":"search","name":"words","format":"compact"}}; '
+            'parameters: with "query":"operations","names":["…"].'
         )
     else:
         name = min((operation.name for operation in tool.operations), key=estimate)

@@ -17,7 +17,12 @@ from headgate.adapter.collections.parameters import (
     input_parameter,
     key_parameters,
 )
-from headgate.adapter.collections.words import describe_listing, examples_of_listing, features_of
+from headgate.adapter.collections.words import (
+    describe_listing,
+    examples_of_listing,
+    features_of,
+    listing_in_short,
+)
 from headgate.adapter.context import Context
 from headgate.adapter.etags import item_etag
 from headgate.adapter.operations import INPUT, Example, Operation
@@ -81,6 +86,7 @@ class CollectionOperations:
             LISTING,
             f"List {_said(name)}, with filters, sorting, pages and summaries.",
             describe_listing(self.collection, STANDARD),
+            listing_in_short(self.collection, STANDARD),
             examples_of_listing(self.collection, searching=False),
         )
 
@@ -99,6 +105,7 @@ class CollectionOperations:
             (QUERY, *LISTING),
             f"Search {_said(name)} by words in {where}.",
             describe_listing(self.collection, MINIMAL),
+            listing_in_short(self.collection, MINIMAL),
             examples_of_listing(self.collection, searching=True),
             rationale="the words of a query decide which match best",
         )
@@ -116,6 +123,7 @@ class CollectionOperations:
             count_items,
             (FILTER, *(words if self.collection.searchable else ())),
             f"Count {_said(self.collection.name)}, all or those that meet a filter.",
+            "",
             "",
             (Example({}, f"Count all {_said(self.collection.name)}"),),
             rationale="it gives a number, and no items",
@@ -137,6 +145,7 @@ class CollectionOperations:
             (*key_parameters(collection), *SELECTION),
             f"Get one {_said(singular)} by its {' and '.join(collection.key)}, with its version in _etag.",
             "",
+            f"Get one {_said(singular)}, with its version in _etag.",
             context=False,
             features={key: one for key, one in features_of(collection).items() if key == "computed_fields"},
         )
@@ -148,6 +157,7 @@ class CollectionOperations:
         parameters: tuple[Parameter, ...],
         summary: str,
         description: str,
+        short: str,
         examples: tuple[Example, ...] = (),
         *,
         rationale: str = "",
@@ -161,6 +171,7 @@ class CollectionOperations:
             parameters=parameters,
             summary=summary,
             description="\n".join(part for part in (summary, description) if part),
+            short=short,
             returns={"type": "object"},
             returns_description=_RETURNS[name.partition("_")[0]],
             examples=examples,
@@ -349,8 +360,8 @@ def _said(name: str) -> str:
 
 _LIKE_YOU: Final = ("uni", "use", "usu", "eu", "one")
 _RETURNS: Final[Mapping[str, str]] = {
-    "list": "items with pageInfo or pagination, and aggregations where they were asked for; columns and rows as a table",
-    "search": "items with pageInfo or pagination, the best matches first; columns and rows as a table",
+    "list": "items with pageInfo or pagination, and aggregations if asked for; as a table columns and rows",
+    "search": "items with pageInfo or pagination, the best matches first; as a table columns and rows",
     "count": "How many there are",
     "get": "The item, with its version in _etag",
 }

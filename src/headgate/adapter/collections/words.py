@@ -4,14 +4,21 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from headgate.adapter.operations import Example
-from headgate.query.collections import COMPUTED, Collection, Field
+from headgate.query.collections import COMPUTED, FULL, Collection, Field
 from headgate.query.kinds import Kind
 from headgate.query.operators import COMBINERS, OPERATORS, operators_for
 from headgate.query.paging import QueryOptions
 from headgate.query.shapes import Function
 from headgate.query.summarizing import groupable, numeric, sortable
 
-__all__ = ["collection_info", "describe_listing", "examples_of_listing", "features_of"]
+__all__ = [
+    "collection_in_short",
+    "collection_info",
+    "describe_listing",
+    "examples_of_listing",
+    "features_of",
+    "listing_in_short",
+]
 
 _MOST_NAMED: Final = 60
 
@@ -35,16 +42,44 @@ def describe_listing(collection: Collection, default: str) -> str:
     return "\n".join(lines)
 
 
+def listing_in_short(collection: Collection, default: str) -> str:
+    """What is to be known before a list or search operation is called, and cannot be guessed."""
+    computed = "".join(f", {COMPUTED}.{name}" for name in collection.computed)
+    own = [name for name in collection.presets if name != FULL]
+    return (
+        f"Fields (string unless said): {collection_in_short(collection)}{computed}. "
+        f"filter: {{field: value}} or {{field: {{{_operators(collection, ' ')}: value}}}}, joined by and, or, not. "
+        f"fields: {', '.join(own)}, full or a list; {default} unless said. "
+        "aggregate: {label: {count: true, group_by: field}}."
+    )
+
+
+def collection_in_short(collection: Collection) -> str:
+    """The fields of a collection with their types, and where its relationships lead."""
+    fields = (
+        field.name if field.kind.word == "string" and not field.choices else f"{field.name}: {_type_words(field)}"
+        for field in collection.fields.values()
+    )
+    to_one = [f"{one.name}.*" for one in collection.relationships.values() if not one.many]
+    return ", ".join([*fields, *to_one])
+
+
+def _type_words(field: Field) -> str:
+    return "|".join(map(str, field.choices)) if field.choices else field.kind.word
+
+
 def _field_words(field: Field) -> str:
-    if field.choices:
-        return f"{field.name} ({'|'.join(map(str, field.choices))})"
-    return f"{field.name} ({field.kind.word})"
+    return f"{field.name} ({_type_words(field)})"
 
 
 def _operator_words(collection: Collection) -> str:
+    known = _operators(collection, ", ")
+    return f"Filter operators: {known}; null equals only null. Combine with {', '.join(COMBINERS)}."
+
+
+def _operators(collection: Collection, between: str) -> str:
     kinds = {field.kind for field in collection.fields.values()}
-    known = [name for name, row in OPERATORS.items() if row.kinds & kinds]
-    return f"Filter operators: {', '.join(known)}; null equals only null. Combine with {', '.join(COMBINERS)}."
+    return between.join(name for name, row in OPERATORS.items() if row.kinds & kinds)
 
 
 def features_of(collection: Collection) -> Mapping[str, object]:
