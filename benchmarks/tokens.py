@@ -11,7 +11,7 @@ from benchmarks.registry import catalogue
 from benchmarks.tables import Cell, Table
 from headgate import Adapter, Mode, mcp_server
 
-__all__ = ["TokenCosts", "tokens"]
+__all__ = ["TokenCosts", "count_tokens", "tokens"]
 
 TokenCosts = dict[str, int]
 _ENCODING: Final = bpe_openai.get_encoding("o200k_base")
@@ -46,4 +46,9 @@ async def _listed(adapter: Adapter, mode: Mode) -> int:
 
 
 def _count(tools: list[dict[str, object]]) -> int:
-    return len(_ENCODING.encode_ordinary(orjson.dumps(tools).decode()))
+    return count_tokens(orjson.dumps(tools).decode())
+
+
+def count_tokens(text: str) -> int:
+    """The tokens of a text."""
+    return len(_ENCODING.encode_ordinary(text))

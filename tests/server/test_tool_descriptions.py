@@ -8,6 +8,7 @@ import pytest
 from mcp import Client
 
 from benchmarks.github import github as described_github
+from benchmarks.task import MOST, TASKS, task_costs
 from headgate import Adapter, Category, mcp_server
 from headgate.protocol.profiles import PROFILES
 from headgate.protocol.tokens import estimate
@@ -45,6 +46,12 @@ def hints(tool: types.Tool) -> tuple[bool, bool]:
 async def test_89_operations_cost_no_more_than_promised(adapter: Adapter, mode: str, most: int) -> None:
     assert len(adapter.operations) == 89
     assert array_cost(await tools_of(adapter, mode=mode)) <= most
+
+
+async def test_a_task_of_three_operations_costs_no_more_than_promised_with_all_that_leads_to_it() -> None:
+    _, together = await task_costs(cost)
+    assert together.keys() == TASKS.keys()
+    assert max(together.values()) <= MOST
 
 
 async def test_an_agent_sees_all_89_names_without_asking() -> None:

@@ -117,8 +117,8 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
 def _gives_records(schema: Schema, definitions: Mapping[str, Schema]) -> bool:
     """Whether an answer is a list of objects."""
     full = dereference(schema, definitions)
-    items = full.get("items")
-    return full.get("type") == "array" and bool(items) and dereference(items, definitions).get("type") == "object"
+    items: Schema = full.get("items") or {}
+    return full.get("type") == "array" and dereference(items, definitions).get("type") == "object"
 
 
 def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """Lists of records as a table: what the records call their values is said once, and not once a record."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 __all__ = ["FORMAT", "TABLE", "records_of", "table_of"]
@@ -24,13 +24,13 @@ def table_of(records: object) -> object:
 
 def records_of(answer: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The records of a table, by the names of its columns; None if it is none."""
-    columns, rows = answer.get("columns"), answer.get("rows")
-    if not _is_list(columns) or not _is_list(rows) or not all(isinstance(name, str) for name in columns):
+    columns, rows = _listed(answer.get("columns")), _listed(answer.get("rows"))
+    if columns is None or rows is None or not all(isinstance(name, str) for name in columns):
         return None
-    if not all(_is_list(row) and len(row) == len(columns) for row in rows):
+    if any(not isinstance(row, list) or len(row) != len(columns) for row in rows):
         return None
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
+def _listed(value: object) -> list[Any] | None:
+    return value if isinstance(value, list) else None

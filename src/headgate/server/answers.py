@@ -32,12 +32,14 @@ def tool_of(card: ToolCard, schema: dict[str, Any]) -> types.Tool:
     What MCP's own defaults say already is left out, since each such word is paid for in every session: a tool that says
     nothing of reading only may change something, and of one that only reads the other hint has no meaning.
     """
-    hints: dict[str, bool] = {"read_only_hint": True} if card.read_only else {"destructive_hint": card.destructive}
     return types.Tool(
         name=card.name,
         description=card.description,
         input_schema=schema,
-        annotations=types.ToolAnnotations(**hints),
+        annotations=types.ToolAnnotations(
+            read_only_hint=True if card.read_only else None,
+            destructive_hint=None if card.read_only else card.destructive,
+        ),
     )
 
 

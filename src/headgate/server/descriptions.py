@@ -35,7 +35,7 @@ def input_schema(adapter: Adapter) -> dict[str, Any]:
     return {**INPUT_SCHEMA, "properties": {**INPUT_SCHEMA["properties"], **together}}
 
 
-_BUDGET: Final = {Mode.SEMANTIC: 470, Mode.SINGLE: 205, Mode.ALL: 520}
+_BUDGET: Final = {Mode.SEMANTIC: 475, Mode.SINGLE: 205, Mode.ALL: 520}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _frame(tool: _Tool, help_tool: str, index: str) -> str:
     if holds_help:
         more = (
             'Find: {"operation":"introspect","params":{"query":"search","name":"words","format":"compact"}}; '
-            'parameters: with "query":"operations","names":["…"].'
+            'parameters: "query":"operations","names":["…"].'
         )
     else:
         name = min((operation.name for operation in tool.operations), key=estimate)
