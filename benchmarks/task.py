@@ -8,7 +8,7 @@ import orjson
 from mcp import Client
 
 from benchmarks.github import ROWS, github
-from benchmarks.tables import Table
+from benchmarks.tables import Cell, Table
 from headgate import Adapter, mcp_server
 from headgate.sources.gate.opening import demo_adapter
 from headgate.sources.gate.specs import DatabaseSpec
@@ -96,7 +96,8 @@ async def _exchange(client: Client, tool: str, operation: str, params: Mapping[s
 
 async def task_costs(count: Callable[[str], int]) -> tuple[Table, dict[str, int]]:
     """The table of both tasks, in short and in full, and what each costs together in short."""
-    rows, together = [], {}
+    rows: list[tuple[Cell, ...]] = []
+    together: dict[str, int] = {}
     for name, adapter in (("github", github()), ("bookshop", demo_adapter(DatabaseSpec()))):
         for compact in (True, False):
             async with Client(mcp_server(adapter)) as client:

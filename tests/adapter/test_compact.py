@@ -175,7 +175,7 @@ async def test_a_listing_in_short_has_its_fields_and_how_to_filter() -> None:
 
 # every parameter, whatever it is
 
-SCHEMAS = st.sampled_from(
+SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [
         {},
         {"type": "string"},

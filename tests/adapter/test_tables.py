@@ -56,7 +56,7 @@ def test_what_only_looks_like_a_table_is_none(other: dict[str, Any]) -> None:
 # collections
 
 
-PAGES = (
+PAGES: tuple[dict[str, Any], ...] = (
     {},
     {"fields": "full"},
     {"sort": "-price", "first": 1},

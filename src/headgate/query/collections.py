@@ -196,9 +196,12 @@ class Collection:
         return tuple(dict.fromkeys((*self.key, *named))) or tuple(self.fields)[:3]
 
     def _standard(self) -> tuple[str, ...]:
-        """Everything that is short: no bytes, no nested values."""
-        heavy = (Kind.BYTES, Kind.JSON)
-        return tuple(name for name, one in self.fields.items() if one.kind not in heavy) or tuple(self.fields)
+        """What is short and says something of the item: its key and name, and the first of the rest up to a number."""
+        named = self._minimal()
+        told = [name for name, one in self.fields.items() if name != self.version and not _is_heavy(one)]
+        most = _MOST_STANDARD - len([name for name in told if name in named])
+        others = [name for name in told if name not in named][:most]
+        return tuple(name for name in self.fields if name in named or name in others)
 
     @cached_property
     def computed_fields(self) -> Mapping[str, Field]:
@@ -213,10 +216,41 @@ class Collection:
 
 _NAMES: Final = ("name", "last_name", "title", "full_name", "label", "username", "email", "subject", "code")
 _LONGEST_NAME: Final = 200
+_MOST_STANDARD: Final = 16
+_LONGEST_SHORT: Final = 255
+_LONG_TEXTS: Final = frozenset(
+    [
+        *(
+            "abstract",
+            "bio",
+            "biography",
+            "body",
+            "comment",
+            "comments",
+            "content",
+            "contents",
+            "description",
+            "details",
+        ),
+        *("excerpt", "html", "instructions", "markdown", "message", "note", "notes", "remark", "remarks", "summary"),
+        *("synopsis", "terms", "text", "transcript", "xml"),
+    ]
+)
+"""What texts are called that are read one at a time, by the last word of their names."""
 
 
 def _is_name(one: Field) -> bool:
-    return one.kind is Kind.TEXT and not one.choices and (one.max_length is None or one.max_length <= _LONGEST_NAME)
+    is_short = one.max_length is None or one.max_length <= _LONGEST_NAME
+    return one.kind is Kind.TEXT and not one.choices and is_short and not _is_heavy(one)
+
+
+def _is_heavy(one: Field) -> bool:
+    """Whether a value may be longer than all others of an item together: bytes, nested values, texts of any length."""
+    if one.kind is not Kind.TEXT or one.choices:
+        return one.kind in (Kind.BYTES, Kind.JSON)
+    if one.max_length is not None:
+        return one.max_length > _LONGEST_SHORT
+    return one.name.rpartition("_")[2] in _LONG_TEXTS
 
 
 class Catalog:

@@ -35,7 +35,7 @@ def describe_listing(collection: Collection, default: str) -> str:
         lines.append(f"Fields of related items, in fields, filter, sort and group_by: {over}.")
     if collection.computed:
         lines.append("Computed: " + ", ".join(f"{COMPUTED}.{name}" for name in collection.computed) + ".")
-    presets = "; ".join(f"{name} ({', '.join(paths)})" for name, paths in collection.presets.items() if name != "full")
+    presets = "; ".join(f"{name} ({_preset_words(collection, name)})" for name in collection.presets if name != FULL)
     lines.append(f"Presets of fields: {presets}; full (all). Without fields: {default}.")
     lines.append(_operator_words(collection))
     lines.append("Pages: first/after or last/before (preferred), limit/offset, or page/page_size; never two styles.")
@@ -49,7 +49,7 @@ def listing_in_short(collection: Collection, default: str) -> str:
     return (
         f"Fields (string unless said): {collection_in_short(collection)}{computed}. "
         f"filter: {{field: value}} or {{field: {{{_operators(collection, ' ')}: value}}}}, joined by and, or, not. "
-        f"fields: {', '.join(own)}, full or a list; {default} unless said. "
+        f"fields: {', '.join(own)}, full or a list; {default} ({_preset_words(collection, default)}) unless said. "
         "aggregate: {label: {count: true, group_by: field}}."
     )
 
@@ -62,6 +62,15 @@ def collection_in_short(collection: Collection) -> str:
     )
     to_one = [f"{one.name}.*" for one in collection.relationships.values() if not one.many]
     return ", ".join([*fields, *to_one])
+
+
+def _preset_words(collection: Collection, name: str) -> str:
+    """What a preset has, or where that is shorter, what it leaves out."""
+    paths = collection.presets[name]
+    left = [field for field in collection.fields if field not in paths]
+    if len(left) < len(paths) and len(paths) + len(left) == len(collection.fields):
+        return f"all but {', '.join(left)}" if left else "all"
+    return ", ".join(paths)
 
 
 def _type_words(field: Field) -> str:
