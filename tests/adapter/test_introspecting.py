@@ -307,7 +307,8 @@ def test_introspect_documents_itself() -> None:
     query = parameter("introspect", "query")
     assert query["enum"] == list(QUERIES)
     assert all(f"'{word}'" in query["description"] for word in QUERIES)
-    assert [info["name"] for info in details("introspect")["parameters"]] == ["query", "name", "first", "after"]
+    taken = [info["name"] for info in details("introspect")["parameters"]]
+    assert taken == ["query", "name", "first", "after", "names", "format"]
 
 
 def test_the_context_is_no_parameter() -> None:
