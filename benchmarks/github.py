@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from headgate import Adapter, Category, Operation, Parameter
 
-__all__ = ["ROWS", "discrete_tools", "github"]
+__all__ = ["ROWS", "adapter", "discrete_tools", "github"]
 
 _TABLE: Final = Path(__file__).with_suffix(".txt")
 
@@ -97,3 +97,7 @@ def _object(parameters: Iterable[Parameter]) -> dict[str, Any]:
 
 async def _nothing(**_params: object) -> None:
     pass
+
+
+adapter: Final = github()
+"""The same as a source for commands: ``headgate tokens benchmarks.github:adapter``."""

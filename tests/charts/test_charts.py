@@ -290,7 +290,7 @@ def test_without_pillow_the_message_names_what_to_install(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"), [("µs \N{EN DASH} fünf \N{MULTIPLICATION SIGN} 2 → 3…", "us - funf x 2 > 3…"), ("文 ﷽", "? ?"), ("plain", "plain")]
+    ("text", "shown"), [("µs \N{EN DASH} fünf → 3…", "us - funf > 3…"), ("文 ﷽", "? ?"), ("plain", "plain")]
 )
 def test_png_spells_what_its_font_does_not_have(text: str, shown: str) -> None:
     assert spelt(text) == shown

@@ -24,6 +24,7 @@ app.command("headgate.cli.call:call", name="call", help="Call one operation of a
 app.command("headgate.cli.ops:ops", name="ops", help="Show what an adapter or a running server offers.")
 app.command("headgate.cli.review:review", name="review", help="Show what operations are taken for, and why.")
 app.command("headgate.cli.export:export", name="export", help="Write what a source offers in a form for others.")
+app.command("headgate.cli.tokens:tokens", name="tokens", help="Count what sources cost a model, and whether it pays.")
 app.command("headgate.cli.check:check", name="check", help="Check whether any server keeps to MCP-AQL.")
 app.command("headgate.cli.index:index", name="index", help="Make a text index for a collection of a database.")
 app.command("headgate.cli.audit:audit", name="audit", help="Show the audit, verify it, or move old rows to a file.")
@@ -87,7 +88,7 @@ def _with_command(words: list[str]) -> list[str]:
     return [*words[:place], *([source] if words[0] in _TAKES_SOURCES else ["--source", source])]
 
 
-_TAKES_SOURCES = frozenset({"serve", "review", "export", "check"})
+_TAKES_SOURCES = frozenset({"serve", "review", "export", "tokens", "check"})
 """Commands whose sources stand by themselves."""
 _TAKES_COMMAND = _TAKES_SOURCES | {"ops", "call", "policy", "worker"}
 

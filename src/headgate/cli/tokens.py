@@ -1,0 +1,164 @@
+"""``headgate tokens``: what sources cost a model, and whether headgate before them pays."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from headgate.adapter.adapter import Adapter
+from headgate.charts import PillowMissingError, png, svg
+from headgate.charts.values import BarChart
+from headgate.cli.exits import OK, UNREACHABLE
+from headgate.cli.openings import Found, Reaching, Sources, looked_at
+from headgate.cli.options import AsJson, option
+from headgate.cli.output import complain, console, guarded, print_json, print_line, told
+from headgate.cli.targets import DatabaseChoices, Source
+from headgate.cli.tokens_table import print_table
+from headgate.cli.tokens_words import Prices, about_task, chart_of, rows_of, told_as_json, verdict
+from headgate.server.costs import discrete_tool
+from headgate.server.counting import installed_counter
+from headgate.server.settings import SettingError
+from headgate.server.spending import Bill, bill_of
+from headgate.sources.gate.assembly import Piece, assembled
+
+__all__ = ["tokens"]
+
+_MOST_CALLS: Final = 1000
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Reckoning:
+    """What is reckoned with."""
+
+    calls: Annotated[int, Parameter(help="How many operations a task calls.")] = 3
+    price: Annotated[
+        float | None,
+        Parameter(help="What a million input tokens cost, in any currency; then sums are shown.", show_default=False),
+    ] = None
+    sessions: Annotated[int, Parameter(help="How many sessions, each with one task, a sum is for.")] = 1000
+
+    def prices(self) -> Prices:
+        """The same as values; what is wrong with them is a mistake in how the command is used."""
+        if not 1 <= self.calls <= _MOST_CALLS:
+            raise SettingError(f"--calls must be a number from 1 to {_MOST_CALLS}, not {self.calls}")
+        if self.price is not None and not 0 < self.price < math.inf:
+            raise SettingError(f"--price must be more than 0, not {self.price:g}")
+        if self.sessions < 1:
+            raise SettingError(f"--sessions must be 1 or more, not {self.sessions}")
+        return Prices(self.price, self.sessions)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Showing:
+    """How the sources would be served."""
+
+    profile: Annotated[
+        str | None, option("Which families semantic mode has, such as crude or discover.", "MCP_AQL_ENDPOINT_PROFILE")
+    ] = None
+    index_tokens: Annotated[
+        int | None, option("Tokens that the index in the tools' descriptions may cost.", "HEADGATE_INDEX_TOKENS")
+    ] = None
+
+    def chosen(self) -> dict[str, Any]:
+        """What was said, as settings."""
+        settings = {"profile": self.profile, "index_tokens": self.index_tokens}
+        return {name: value for name, value in settings.items() if value is not None}
+
+
+def tokens(
+    *sources: Sources,
+    source: Source = None,
+    json: AsJson = False,
+    chart: Annotated[
+        tuple[Path, ...],
+        Parameter(help="Draw the figures into this .svg or .png file; may be repeated.", negative=()),
+    ] = (),
+    reckoning: Reckoning = Reckoning(),  # noqa: B008  (frozen)
+    showing: Showing = Showing(),  # noqa: B008  (frozen)
+    reaching: Reaching = Reaching(),  # noqa: B008  (frozen)
+    database: DatabaseChoices = DatabaseChoices(),  # noqa: B008  (frozen)
+) -> int:
+    """Count what sources cost a model in tokens: as discrete tools, in semantic mode, and as a single tool.
+
+    Tools, discovery, and a whole task that finds, describes and calls; introspection alone is asked, and no operation
+    is called. Exact with the extra 'tokens', else estimated. Exit code 0: counted; 2: wrong usage; 3: a source could
+    not be opened.
+    """
+
+    async def work() -> int:
+        prices = reckoning.prices()
+        _check_charts(chart)
+        looked = await looked_at(sources, source, reaching, database)
+        if not looked.found:
+            return UNREACHABLE
+        counter = installed_counter()
+        bill = await bill_of(
+            _together(looked.found),
+            counter,
+            calls=reckoning.calls,
+            own_tools=[tool for one in looked.found for tool in _own_tools(one)],
+            **showing.chosen(),
+        )
+        name = " and ".join(one.spec.name for one in looked.found)
+        _show(bill, prices, as_json=json)
+        for path in chart:
+            _draw(chart_of(bill, name), path)
+        if not counter.is_exact:
+            complain("these figures are estimates: install headgate[tokens] to count them exactly, with o200k")
+        return UNREACHABLE if looked.failed else OK
+
+    with told(notes=False):
+        return guarded(work)
+
+
+def _together(found: Sequence[Found]) -> Adapter:
+    """What would be served of all sources."""
+    if len(found) == 1 and not found[0].spec.prefix:
+        return found[0].adapter
+    return assembled("headgate", [Piece(one.spec.name, one.adapter, one.spec.prefix) for one in found])
+
+
+def _own_tools(found: Found) -> list[Mapping[str, Any]]:
+    """The tools that a host would have without headgate: those of an MCP server itself, else one an operation."""
+    if found.capture is None:
+        return [discrete_tool(operation) for operation in found.adapter.operations.values()]
+    if any("mcp_aql" in str(tool.get("name")) for tool in found.capture.tools):
+        raise SettingError(
+            f"source '{found.spec.name}' speaks MCP-AQL itself, and what its operations would cost as tools "
+            "cannot be seen from outside: name the source that it serves"
+        )
+    return list(found.capture.tools)
+
+
+def _check_charts(paths: Sequence[Path]) -> None:
+    for path in paths:
+        if path.suffix.lower() not in (".svg", ".png"):
+            raise SettingError(f"--chart '{path}' must end with .svg or .png, which says what is drawn")
+
+
+def _draw(chart: BarChart, path: Path) -> None:
+    try:
+        path.write_bytes(png(chart) if path.suffix.lower() == ".png" else svg(chart).encode())
+    except PillowMissingError as error:
+        raise SettingError(f"--chart '{path}': {error}") from None
+    except OSError as error:
+        raise SettingError(f"--chart '{path}' cannot be written: {error.strerror}") from None
+    complain(f"drawn into '{path}'")
+
+
+def _show(bill: Bill, prices: Prices, *, as_json: bool) -> None:
+    terminal = console()
+    if as_json:
+        print_json(told_as_json(bill, prices), compact=True)
+    elif terminal.is_terminal:
+        print_table(terminal, bill, prices)
+    else:
+        for row in rows_of(bill, prices):
+            print_line("\t".join(row))
+        for line in (*about_task(bill), *verdict(bill)):
+            print_line(line)

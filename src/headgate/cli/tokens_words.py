@@ -1,0 +1,198 @@
+"""What tokens come to in words: rows of a table, a verdict that says where it does not pay, JSON, and a chart."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from headgate.charts.values import Bar, BarChart, Group
+from headgate.server.spending import DISCRETE, Bill, Spending
+
+__all__ = ["Even", "Prices", "about_task", "break_even", "chart_of", "rows_of", "told_as_json", "verdict"]
+
+_WAYS: Final = {DISCRETE: "discrete tools", "semantic": "semantic mode", "single": "a single tool"}
+_AS: Final = {"semantic": "in semantic mode", "single": "as a single tool"}
+_NOTHING: Final = "-"
+_MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens cost in some currency, if that was said, and how many sessions there are."""
+
+    a_million: float | None
+    sessions: int
+
+    def of(self, tokens: int) -> float:
+        """What all sessions cost together, if each takes so many tokens."""
+        return tokens * self.sessions * (self.a_million or 0) / _MILLION
+
+
+def rows_of(bill: Bill, prices: Prices) -> Iterator[tuple[str, ...]]:
+    """The table: a name, and a cell for each way."""
+    yield ("", *(_WAYS[one.way] for one in bill.ways))
+    yield ("tools", *(f"{one.tools:,}" for one in bill.ways))
+    yield ("tools/list", *(_about(bill, one.listed) for one in bill.ways))
+    if bill.task:
+        yield ("discovery: list all", *(_about(bill, one.every) for one in bill.ways))
+        yield ("discovery: search", *(_about(bill, one.search) for one in bill.ways))
+        yield ("discovery: one in full", *(_about(bill, one.detail) for one in bill.ways))
+        yield (_task(bill), *(_about(bill, one.task) for one in bill.ways))
+        yield ("  read anew every turn", *(_about(bill, one.every_turn) for one in bill.ways))
+    if bill.task and prices.a_million is not None:
+        sessions = f"{prices.sessions:,} {'session' if prices.sessions == 1 else 'sessions'} with such a task"
+        yield (sessions, *(_sum(bill, prices.of(one.task)) for one in bill.ways))
+        yield ("  read anew every turn", *(_sum(bill, prices.of(one.every_turn)) for one in bill.ways))
+
+
+def about_task(bill: Bill) -> Iterator[str]:
+    """What the task is, and what is not counted."""
+    if bill.task:
+        yield (
+            f"The task: search for '{bill.task.words}', read '{bill.task.described}' in full, call "
+            f"{', '.join(bill.task.called)}. Answers of calls are the same in every way, and left out."
+        )
+
+
+def verdict(bill: Bill) -> Iterator[str]:
+    """Whether it pays, how sure that is to stay so, and why to do it where it does not."""
+    if bill.task is None:
+        yield "There are no operations, so nothing can be spared."
+        return
+    cheaper = [one for one in bill.served if one.task < bill.discrete.task]
+    dearer = [one for one in bill.served if one not in cheaper]
+    if not dearer:
+        yield f"It pays: {_task(bill)} costs {_differences(bill, cheaper)}."
+    elif cheaper:
+        yield f"It pays {_AS[cheaper[0].way]} only: {_task(bill)} costs {_differences(bill, [*cheaper, *dearer])}."
+    else:
+        yield f"It does not pay: {_first_costs(bill)} {_task(bill).capitalize()} costs {_differences(bill, dearer)}."
+        yield (
+            "Reasons to do it anyway: several sources behind one gate, which share the tools; confirmation of what "
+            "destroys; policies, quotas and an audit."
+        )
+    yield from (_even(bill, one) for one in bill.served)
+
+
+def _first_costs(bill: Bill) -> str:
+    """What stands in tools/list, where the whole does not pay: the same may be true of it, or not."""
+    first, discrete = bill.served[0], bill.discrete
+    begin = f"{_operations(bill)} as discrete tools cost {_about(bill, discrete.listed)} tokens"
+    apart = _about(bill, abs(first.listed - discrete.listed))
+    if first.listed < discrete.listed:
+        return f"{begin}, {apart} more than {_about(bill, first.listed)} {_AS[first.way]}, but finding them costs more."
+    return (
+        f"{begin}, less than {_about(bill, first.listed)} {_AS[first.way]}: serving this behind headgate costs "
+        f"{apart} tokens more a session."
+    )
+
+
+def _differences(bill: Bill, ways: list[Spending]) -> str:
+    return ", ".join(f"{_difference(bill, one)} {_AS[one.way]}" for one in ways)
+
+
+def _difference(bill: Bill, way: Spending) -> str:
+    difference = way.task - bill.discrete.task
+    if difference < 0:
+        return f"{_about(bill, -difference)} tokens less ({-difference / bill.discrete.task:.0%})"
+    return f"{_about(bill, difference)} tokens more"
+
+
+@dataclass(frozen=True, slots=True)
+class Even:
+    """Where a way costs as much as discrete tools."""
+
+    operations: int
+    """With so many operations of this size, for the same task."""
+    calls: int | None
+    """After so many calls in one session; None where there is nothing to use up, or nothing that uses it up."""
+
+
+def break_even(bill: Bill, way: Spending) -> Even:
+    """Where the two lines cross: discrete tools cost more with each operation, and headgate a little with each call."""
+    discrete, count = bill.discrete, len(bill.task.called) if bill.task else 0
+    an_operation = discrete.listed / max(discrete.tools, 1)
+    operations = math.ceil((way.task - discrete.calls) / an_operation)
+    a_call = (way.calls - discrete.calls) / count if count else 0
+    left = discrete.listed - way.before_calls
+    return Even(operations, math.floor(left / a_call) if left > 0 and a_call > 0 else None)
+
+
+def _even(bill: Bill, way: Spending) -> str:
+    even = break_even(bill, way)
+    told = f"{_WAYS[way.way].capitalize()} pays from about {even.operations:,} operations of this size on"
+    return f"{told}; a session that calls more than {even.calls:,} times loses it again." if even.calls else f"{told}."
+
+
+def told_as_json(bill: Bill, prices: Prices) -> dict[str, object]:
+    """Everything that was counted."""
+    shown: dict[str, object] = {
+        "operations": bill.operations,
+        "exact": bill.is_exact,
+        "task": bill.task and {"search": bill.task.words, "describe": bill.task.described, "call": bill.task.called},
+        "ways": {one.way: _way(one) for one in bill.ways},
+        "verdict": list(verdict(bill)),
+    }
+    if bill.task:
+        evens = {one.way: break_even(bill, one) for one in bill.served}
+        shown["break_even"] = {way: {"operations": one.operations, "calls": one.calls} for way, one in evens.items()}
+    if prices.a_million is not None:
+        costs = {
+            one.way: {"task": prices.of(one.task), "task_read_every_turn": prices.of(one.every_turn)}
+            for one in bill.ways
+        }
+        shown["cost"] = {"price": prices.a_million, "sessions": prices.sessions, **costs}
+    return shown
+
+
+def _way(one: Spending) -> dict[str, object]:
+    shown: dict[str, object] = {"tools": one.tools, "tools_list": one.listed}
+    if one.discovery:
+        shown["discovery"] = {"list": one.every, "search": one.search, "detail": one.detail}
+    return {**shown, "calls": one.calls, "task": one.task, "task_read_every_turn": one.every_turn}
+
+
+def chart_of(bill: Bill, name: str) -> BarChart:
+    """Tools and task in each way, as bars."""
+    groups = [
+        Group([_bar(bill, one, one.listed, bill.discrete.listed) for one in bill.ways], "Before any work: tools/list")
+    ]
+    if bill.task:
+        label = f"{_task(bill).capitalize()}, discovery included"
+        groups.append(Group([_bar(bill, one, one.task, bill.discrete.task) for one in bill.ways], label))
+    return BarChart(
+        f"What {_operations(bill)} of {name} cost a model",
+        groups,
+        subtitle="One tool for each operation, or the same operations behind headgate",
+        unit="tokens",
+        footnote="Counted with o200k. The answers of the calls are the same in every way, and left out."
+        if bill.is_exact
+        else "Estimated: o200k is not installed. The answers of the calls are the same in every way, and left out.",
+    )
+
+
+def _bar(bill: Bill, way: Spending, tokens: int, whole: int) -> Bar:
+    tools = f"{way.tools:,} {'tool' if way.tools == 1 else 'tools'}"
+    if way is bill.discrete:
+        return Bar(f"discrete, {tools}", tokens)
+    label = f"semantic, {tools}" if way.way == "semantic" else _WAYS[way.way]
+    return Bar(label, tokens, is_ours=True, note=f"{tokens / whole:.0%}" if whole else "")
+
+
+def _task(bill: Bill) -> str:
+    count = len(bill.task.called) if bill.task else 0
+    return f"a task of {count} {'call' if count == 1 else 'calls'}"
+
+
+def _operations(bill: Bill) -> str:
+    return f"{bill.operations:,} {'operation' if bill.operations == 1 else 'operations'}"
+
+
+def _about(bill: Bill, tokens: int) -> str:
+    if not tokens:
+        return _NOTHING
+    return f"{tokens:,}" if bill.is_exact else f"about {tokens:,}"
+
+
+def _sum(bill: Bill, amount: float) -> str:
+    return f"{'' if bill.is_exact else 'about '}{amount:,.2f}"

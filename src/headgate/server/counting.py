@@ -1,0 +1,48 @@
+"""How texts are counted in tokens: exactly where o200k is installed, else by the estimate for descriptions."""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from headgate.protocol.tokens import estimate
+
+__all__ = ["Counter", "exact_counter", "installed_counter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Counts the tokens of what a model reads."""
+
+    of_text: Callable[[str], int]
+    is_exact: bool
+
+    def of(self, value: object) -> int:
+        """The tokens of a value as compact JSON."""
+        return self.of_text(orjson.dumps(value, default=str).decode())
+
+    def of_tools(self, tools: Iterable[Mapping[str, Any]]) -> int:
+        """The tokens of the whole array that ``tools/list`` answers with."""
+        return self.of(list(tools))
+
+
+def exact_counter() -> Counter:
+    """Counts with o200k. Without its package, an ImportError."""
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # the package opens its data in a way that Python is leaving
+        import bpe_openai  # type: ignore[import-untyped]  # noqa: PLC0415  (optional, and two seconds)
+
+        encoding = bpe_openai.get_encoding("o200k_base")
+    return Counter(lambda text: len(encoding.encode_ordinary(text)), is_exact=True)
+
+
+def installed_counter() -> Counter:
+    """The best that there is here."""
+    try:
+        return exact_counter()
+    except ImportError:
+        return Counter(estimate, is_exact=False)
