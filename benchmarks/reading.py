@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, TypeAlias
 
-import bpe_openai  # type: ignore[import-untyped]
 from mcp import Client
 
 from benchmarks.graphql import HAS_STRAWBERRY, camel, execute, schema_of
@@ -33,11 +32,11 @@ from benchmarks.searching import (
 )
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import Ratio
+from benchmarks.tokens import COUNTER
 from headgate import Adapter, Category, Mode, Operation, mcp_server
 
 __all__ = ["costs", "tokens"]
 
-_ENCODING: Final = bpe_openai.get_encoding("o200k_base")
 _CALL_TOOL: Final = "call_tool"
 _VALUES: Final[Mapping[str, object]] = {"string": "example", "integer": 1, "boolean": True, "array": ["example"]}
 
@@ -203,7 +202,7 @@ async def _cost(client: Any, tool: str, arguments: dict[str, object]) -> tuple[i
 
 def tokens(*texts: str) -> int:
     """All of them together, counted with o200k."""
-    return sum(len(_ENCODING.encode_ordinary(text)) for text in texts)
+    return sum(map(COUNTER.of_text, texts))
 
 
 def _mean(values: Sequence[int]) -> float:

@@ -2,19 +2,18 @@
 
 from typing import Final
 
-import bpe_openai  # type: ignore[import-untyped]
-import orjson
 from mcp import Client
 
 from benchmarks.github import ROWS, discrete_tools, github
 from benchmarks.registry import catalogue
 from benchmarks.tables import Cell, Table
 from headgate import Adapter, Mode, mcp_server
+from headgate.server.counting import exact_counter
 
-__all__ = ["TokenCosts", "count_tokens", "tokens"]
+__all__ = ["COUNTER", "TokenCosts", "tokens"]
 
 TokenCosts = dict[str, int]
-_ENCODING: Final = bpe_openai.get_encoding("o200k_base")
+COUNTER: Final = exact_counter()
 _FEW, _MANY = 100, 10_000
 
 
@@ -23,7 +22,7 @@ async def tokens() -> tuple[Table, TokenCosts]:
     costs = {
         f"{len(ROWS)} operations, semantic": await _listed(github(), Mode.SEMANTIC),
         f"{len(ROWS)} operations, single": await _listed(github(), Mode.SINGLE),
-        f"{len(ROWS)} operations as discrete tools": _count(discrete_tools()),
+        f"{len(ROWS)} operations as discrete tools": COUNTER.of_tools(discrete_tools()),
     }
     for size in (_FEW, _MANY):
         for mode in (Mode.SEMANTIC, Mode.SINGLE):
@@ -42,13 +41,4 @@ async def _listed(adapter: Adapter, mode: Mode) -> int:
     """The tools as a client gets them."""
     async with Client(mcp_server(adapter, mode=mode)) as client:
         listed = await client.list_tools()
-    return _count([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools])
-
-
-def _count(tools: list[dict[str, object]]) -> int:
-    return count_tokens(orjson.dumps(tools).decode())
-
-
-def count_tokens(text: str) -> int:
-    """The tokens of a text."""
-    return len(_ENCODING.encode_ordinary(text))
+    return COUNTER.of_tools([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools])

@@ -163,6 +163,8 @@ def test_values_that_are_far_apart_are_on_a_logarithmic_axis_which_says_so() -> 
     assert "tokens, logarithmic scale" in words(far)
     assert "logarithmic scale" not in " ".join(words(simple(Bar("a", 20), Bar("b", 1000))))
     assert "logarithmic scale" not in " ".join(words(simple(Bar("a", 0), Bar("b", 1000)))), "0 has no logarithm"
+    small, middle, large = lengths(simple(Bar("a", 10), Bar("b", 100), Bar("c", 1000), is_linear=True))
+    assert (middle / small, large / middle) == (pytest.approx(10), pytest.approx(10))
 
 
 @pytest.mark.parametrize(

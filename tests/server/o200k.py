@@ -1,14 +1,7 @@
 """How many tokens a text really costs."""
 
-import warnings
+from headgate.server.counting import exact_counter
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # the package opens its data in a way that Python is leaving
-    import bpe_openai  # type: ignore[import-untyped]
+__all__ = ["cost"]
 
-    _O200K = bpe_openai.get_encoding("o200k_base")
-
-
-def cost(text: str) -> int:
-    """The tokens of a text in o200k."""
-    return len(_O200K.encode(text))
+cost = exact_counter().of_text

@@ -1,13 +1,9 @@
 """What the page of wrapped servers tells: costs, calls and how well tools are told apart, as tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-import orjson
-from mcp import Client
-
-from headgate import Mode, mcp_server
-from tests.server.o200k import cost
+from headgate.server.counting import exact_counter
+from headgate.server.spending import Bill, bill_of
 from tests.upstreams.calls import CALLS
 from tests.upstreams.classified import Row, adapter_of, rows_of, score_of
 from tests.upstreams.listings import Tools
@@ -15,12 +11,12 @@ from tests.upstreams.servers import SERVERS
 
 __all__ = [
     "PRECISION_HEAD",
-    "Cost",
     "all_rows",
     "cost_of",
     "cost_table",
     "precision_table",
     "score_line",
+    "task_table",
     "tool_table",
 ]
 
@@ -30,44 +26,52 @@ PRECISION_HEAD = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Tokens of a server's own list of tools, and of headgate's before it in two modes."""
-
-    tools: int
-    own: int
-    semantic: int
-    single: int
+_CALLS = 3
 
 
-def _tokens(tools: Iterable[object]) -> int:
-    return cost(orjson.dumps(list(tools)).decode())
+async def cost_of(name: str, tools: Tools) -> Bill:
+    """What a server costs a model, by itself and behind headgate."""
+    own = list(tools.values())
+    return await bill_of(adapter_of(name, tools), exact_counter(), calls=_CALLS, own_tools=own)
 
 
-async def cost_of(name: str, tools: Tools) -> Cost:
-    """What a server costs a model before any work begins."""
-    adapter = adapter_of(name, tools)
-    served: dict[Mode, int] = {}
-    for mode in (Mode.SEMANTIC, Mode.SINGLE):
-        async with Client(mcp_server(adapter, mode=mode)) as client:
-            listed = (await client.list_tools()).tools
-        served[mode] = _tokens(tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed)
-    return Cost(len(tools), _tokens(tools.values()), served[Mode.SEMANTIC], served[Mode.SINGLE])
-
-
-def cost_table(costs: Mapping[str, Cost]) -> list[str]:
+def cost_table(costs: Mapping[str, Bill]) -> list[str]:
     """Each server with its version, its tools, its tokens before and after, and the calls that were compared."""
-    rows = [
-        f"| {SERVERS[name].package} | {SERVERS[name].version} | {one.tools} | {one.own:,} | {one.semantic:,} "
-        f"| {one.single:,} | {len(CALLS.get(name, ())) or '–'} |"  # noqa: RUF001  (a dash stands for none)
+    figures = {
+        name: (one.discrete.tools, one.discrete.listed, one.semantic.listed, one.single.listed)
         for name, one in costs.items()
+    }
+    rows = [
+        f"| {SERVERS[name].package} | {SERVERS[name].version} | {' | '.join(f'{figure:,}' for figure in row)} "
+        f"| {len(CALLS.get(name, ())) or '–'} |"  # noqa: RUF001  (a dash stands for none)
+        for name, row in figures.items()
     ]
-    sums = [
-        sum(figures) for figures in zip(*((c.tools, c.own, c.semantic, c.single) for c in costs.values()), strict=True)
-    ]
+    sums = [sum(column) for column in zip(*figures.values(), strict=True)]
     total = f"| **all** | | {' | '.join(f'{figure:,}' for figure in sums)} | {sum(map(len, CALLS.values()))} |"
     head = "| server | version | tools | tokens of its tools/list | semantic | single | calls compared |"
     return [head, "|---|---|---|---|---|---|---|", *rows, total]
+
+
+def task_table(costs: Mapping[str, Bill]) -> list[str]:
+    """What a whole task costs with each server, the one with the fewest tools first, and whether headgate pays."""
+    rows = [
+        f"| {SERVERS[name].package} | {' | '.join(f'{figure:,}' for figure in (one.discrete.tools, *_tasks(one)))} "
+        f"| {_pays(one)} |"
+        for name, one in sorted(costs.items(), key=lambda named: named[1].discrete.tools)
+    ]
+    head = f"| server | tools | a task of {_CALLS} calls, by itself | semantic | single | it pays |"
+    return [head, "|---" * 6 + "|", *rows]
+
+
+def _tasks(bill: Bill) -> list[int]:
+    return [one.task for one in bill.ways]
+
+
+def _pays(bill: Bill) -> str:
+    itself, semantic, single = _tasks(bill)
+    if semantic < itself:
+        return "yes"
+    return "as a single tool" if single < itself else "no"
 
 
 def all_rows(listed: Mapping[str, Tools]) -> list[Row]:

@@ -74,7 +74,9 @@ def _plot(chart: BarChart) -> _Plot:
     marked = [chart.mark.value] if chart.mark else []
     spreads = [end for bar in bars for end in (bar.low, bar.value, bar.high) if end is not None]
     left = MARGIN + labels + _GAP if labels else MARGIN
-    return _Plot(left, WIDTH - MARGIN - ends, scale_of([*spreads, *marked]), is_whole)
+    return _Plot(
+        left, WIDTH - MARGIN - ends, scale_of([*spreads, *marked, *([0.0] if chart.is_linear else [])]), is_whole
+    )
 
 
 def _label(bar: Bar) -> str:

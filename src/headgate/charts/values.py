@@ -65,6 +65,8 @@ class BarChart(_Captions):
     title: str
     groups: Sequence[Group]
     mark: Mark | None = None
+    is_linear: bool = False
+    """Whether the axis begins at 0 even then, so that a bar is as long as its value says."""
 
     def __post_init__(self) -> None:
         _check(bool(self.groups), "a chart has one group or more")

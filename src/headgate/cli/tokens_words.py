@@ -76,8 +76,8 @@ def verdict(bill: Bill) -> Iterator[str]:
 
 def _first_costs(bill: Bill) -> str:
     """What stands in tools/list, where the whole does not pay: the same may be true of it, or not."""
-    first, discrete = bill.served[0], bill.discrete
-    begin = f"{_operations(bill)} as discrete tools cost {_about(bill, discrete.listed)} tokens"
+    first, discrete = bill.semantic, bill.discrete
+    begin = f"{_as_discrete(bill)} {_about(bill, discrete.listed)} tokens"
     apart = _about(bill, abs(first.listed - discrete.listed))
     if first.listed < discrete.listed:
         return f"{begin}, {apart} more than {_about(bill, first.listed)} {_AS[first.way]}, but finding them costs more."
@@ -165,6 +165,7 @@ def chart_of(bill: Bill, name: str) -> BarChart:
         groups,
         subtitle="One tool for each operation, or the same operations behind headgate",
         unit="tokens",
+        is_linear=True,
         footnote="Counted with o200k. The answers of the calls are the same in every way, and left out."
         if bill.is_exact
         else "Estimated: o200k is not installed. The answers of the calls are the same in every way, and left out.",
@@ -176,12 +177,22 @@ def _bar(bill: Bill, way: Spending, tokens: int, whole: int) -> Bar:
     if way is bill.discrete:
         return Bar(f"discrete, {tools}", tokens)
     label = f"semantic, {tools}" if way.way == "semantic" else _WAYS[way.way]
-    return Bar(label, tokens, is_ours=True, note=f"{tokens / whole:.0%}" if whole else "")
+    return Bar(label, tokens, is_ours=True, note=_share(tokens, whole))
+
+
+def _share(tokens: int, whole: int) -> str:
+    if not whole:
+        return ""
+    return f"{tokens / whole:.0%}" if tokens <= whole else f"{tokens / whole:.1f} times as much"
 
 
 def _task(bill: Bill) -> str:
     count = len(bill.task.called) if bill.task else 0
     return f"a task of {count} {'call' if count == 1 else 'calls'}"
+
+
+def _as_discrete(bill: Bill) -> str:
+    return f"{_operations(bill)} as {'a discrete tool costs' if bill.operations == 1 else 'discrete tools cost'}"
 
 
 def _operations(bill: Bill) -> str:

@@ -94,8 +94,13 @@ class Bill:
     task: Task | None
     """None where there is nothing to call."""
     discrete: Spending
-    served: tuple[Spending, ...]
-    """In semantic mode, and with a single tool."""
+    semantic: Spending
+    single: Spending
+
+    @property
+    def served(self) -> tuple[Spending, ...]:
+        """The ways behind headgate."""
+        return (self.semantic, self.single)
 
     @property
     def ways(self) -> tuple[Spending, ...]:
@@ -121,8 +126,10 @@ async def bill_of(
         task = await _task(servers[Mode.SINGLE], calls)
         tools = [discrete_tool(one) for one in adapter.operations.values()] if own_tools is None else own_tools
         discrete = _discrete(adapter, tools, task, counter)
-        served = tuple([await _served(mode, server, task, counter) for mode, server in servers.items()])
-        return Bill(len(adapter.operations), counter.is_exact, task, discrete, served)
+        served = {mode: await _served(mode, server, task, counter) for mode, server in servers.items()}
+        return Bill(
+            len(adapter.operations), counter.is_exact, task, discrete, served[Mode.SEMANTIC], served[Mode.SINGLE]
+        )
     finally:
         for server in servers.values():
             await server.close()
