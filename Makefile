@@ -7,7 +7,7 @@ CONSOLE ?= 127.0.0.1:8787
 # A test that hangs ends the run after five minutes and shows where; so does a process that dies, which xdist waits for.
 NO_WAITING := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true --max-worker-restart=0
 
-.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams screenshots bench bench-large lock clean
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams tokens screenshots bench bench-large lock clean
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP, with agents supervised, and the console
 	@$(BIN)/headgate serve --http $(ADDRESS) --console $(CONSOLE) --safety-loop enforcing
@@ -44,6 +44,9 @@ matrix: $(VENV)/.developing  ## the faulty server, one fault at a time, and whic
 
 upstreams: $(VENV)/.developing  ## servers of others: every call directly and through headgate, and what their tools are taken for
 	$(BIN)/pytest tests/upstreams
+
+tokens: $(VENV)/.developing  ## the figures and charts of docs/tokens.md, counted anew
+	$(BIN)/python -m tests.tokens_page --write
 
 screenshots: $(VENV)/.developing  ## pictures of the console for its page, taken in a real browser
 	$(BIN)/python -m tests.browser.screenshots

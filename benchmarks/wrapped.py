@@ -19,5 +19,5 @@ async def wrapped() -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, server in SERVERS.items():
         cost = await cost_of(name, await tools_of(server))
-        rows.append((server.package, cost.tools, cost.own, cost.semantic, cost.single))
+        rows.append((server.package, cost.discrete.tools, *(way.listed for way in cost.ways)))
     return Table("tools/list of wrapped servers in tokens (o200k)", columns, tuple(rows))

@@ -95,6 +95,7 @@ COMMANDS = (
     "call",
     "review",
     "export",
+    "tokens",
     "check",
     "policy check",
     "policy test",
