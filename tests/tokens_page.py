@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.support import ROOT
 
-__all__ = ["CHARTS", "PAGE", "main", "made_anew"]
+__all__ = ["CHARTS", "PAGE", "made_anew", "main"]
 
 PAGE = ROOT / "docs" / "tokens.md"
 CHARTS = "docs/charts"

@@ -1,7 +1,7 @@
 """Charts: whatever they show, everything is inside, no text lies on another, and what is drawn is what was said."""
 
-import builtins
 import io
+import sys
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
@@ -278,14 +278,7 @@ def test_what_could_not_be_drawn_cannot_be_built(build: Callable[[], object]) ->
 
 
 def test_without_pillow_the_message_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = builtins.__import__
-
-    def without(name: str, *rest: Any) -> Any:
-        if name.startswith("PIL"):
-            raise ImportError(name)
-        return whole(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(PillowMissingError, match=r"headgate\[charts\]"):
         png(simple(Bar("a", 1)))
     assert svg(simple(Bar("a", 1)))

@@ -1,11 +1,11 @@
 """What tools cost in tokens: as they are served, and as they would with one for each operation."""
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from headgate import Adapter, mcp_server
+from headgate import Adapter, Param, mcp_server
 from headgate.protocol.tokens import estimate
 from headgate.server.costs import Saving, saving_of
 
@@ -89,3 +89,17 @@ async def test_what_is_counted_is_what_clients_are_sent() -> None:
 
 async def test_an_adapter_without_operations_has_nothing_to_spare() -> None:
     assert (await saving(0)).discrete == 0
+
+
+async def test_a_number_of_any_length_in_a_schema_is_counted() -> None:
+    async def get_thing(size: Annotated[int, Param(maximum=10**30)]) -> str:
+        """Read a thing."""
+        return str(size)
+
+    made = Adapter("long")
+    made.read(get_thing)
+    server = mcp_server(made)
+    try:
+        assert saving_of(server).discrete > estimate(str(10**30))
+    finally:
+        await server.store.close()

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from headgate.adapter.operations import Operation
 from headgate.adapter.schemas import REF
 from headgate.protocol.tokens import estimate
 from headgate.server.binding import McpServer
+from headgate.server.counting import compact
 
 __all__ = ["Saving", "discrete_tool", "saving_of"]
 
@@ -39,7 +38,7 @@ def saving_of(server: McpServer) -> Saving:
 
 
 def _cost(tool: Mapping[str, Any]) -> int:
-    return estimate(orjson.dumps(tool, default=str).decode())
+    return estimate(compact(tool))
 
 
 def discrete_tool(operation: Operation) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """How texts are counted in tokens: exactly where o200k is installed, else by the estimate for descriptions."""
 
+import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ import orjson
 
 from headgate.protocol.tokens import estimate
 
-__all__ = ["Counter", "exact_counter", "installed_counter"]
+__all__ = ["Counter", "compact", "exact_counter", "installed_counter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,19 @@ class Counter:
 
     def of(self, value: object) -> int:
         """The tokens of a value as compact JSON."""
-        return self.of_text(orjson.dumps(value, default=str).decode())
+        return self.of_text(compact(value))
 
     def of_tools(self, tools: Iterable[Mapping[str, Any]]) -> int:
         """The tokens of the whole array that ``tools/list`` answers with."""
         return self.of(list(tools))
+
+
+def compact(value: object) -> str:
+    """A value as JSON without spaces; numbers of any length too, which foreign schemas may have."""
+    try:
+        return orjson.dumps(value, default=str).decode()
+    except TypeError:
+        return json.dumps(value, default=str, separators=(",", ":"))
 
 
 def exact_counter() -> Counter:

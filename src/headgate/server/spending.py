@@ -16,7 +16,7 @@ from headgate.adapter.operations import Operation
 from headgate.protocol.profiles import Mode
 from headgate.server.binding import McpServer
 from headgate.server.costs import discrete_tool
-from headgate.server.counting import Counter
+from headgate.server.counting import Counter, compact
 from headgate.server.settings import Settings
 
 __all__ = ["DISCRETE", "Bill", "Spending", "Task", "bill_of"]
@@ -150,7 +150,7 @@ async def _task(server: McpServer, calls: int) -> Task | None:
 
 
 def _typical(operations: Sequence[Operation]) -> Operation:
-    sizes = {one.name: len(orjson.dumps(discrete_tool(one), default=str)) for one in operations}
+    sizes = {one.name: len(compact(discrete_tool(one))) for one in operations}
     middle = statistics.median_low(sizes.values())
     return next(one for one in operations if sizes[one.name] == middle)
 
