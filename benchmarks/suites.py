@@ -6,19 +6,23 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from benchmarks.aims import Aim
+from benchmarks.batches import batches
 from benchmarks.crowd import crowd
 from benchmarks.data import postgresql, sqlite_file
 from benchmarks.databases import in_postgresql, in_sqlite
-from benchmarks.dispatch import dispatch
+from benchmarks.dispatch import beside_peers, dispatch
 from benchmarks.executions import Amount, executions
+from benchmarks.finding import finding
 from benchmarks.gating import guarded, ungated
 from benchmarks.memory import while_paging
+from benchmarks.openapi import openapi
 from benchmarks.over_http import HAS_DATASETTE, over_http
 from benchmarks.proxying import proxying
 from benchmarks.registry import beside_fastmcp, registry
 from benchmarks.steps import steps
 from benchmarks.tables import Table
-from benchmarks.tokens import tokens
+from benchmarks.task import MOST, task_costs
+from benchmarks.tokens import COUNTER, tokens
 from benchmarks.transports import through_mcp
 from benchmarks.wrapped import wrapped
 
@@ -66,7 +70,13 @@ class Suite:
 
 async def _dispatch(effort: Effort) -> Findings:
     table, plain = await dispatch(effort.dispatch_rounds)
-    return [table], [Aim("dispatch alone, µs", plain.median, 15.0)]
+    beside, aims = await beside_peers(effort.dispatch_rounds)
+    return [table, beside], [Aim("dispatch alone, µs", plain.median, 15.0), *aims]
+
+
+async def _batches(effort: Effort) -> Findings:
+    table, aims = await batches(effort.mcp_rounds)
+    return [table], aims
 
 
 async def _gating(effort: Effort) -> Findings:
@@ -101,7 +111,9 @@ async def _registry(effort: Effort) -> Findings:
 async def _tokens(_effort: Effort) -> Findings:
     table, costs = await tokens()
     few, many = [costs[f"{size} operations, semantic"] for size in ("100", "10,000")]
-    return [table], [
+    tasks, together = await task_costs(COUNTER.of_text)
+    return [table, tasks], [
+        *(Aim(f"a task of three operations, {name}, tokens", cost, MOST) for name, cost in together.items()),
         Aim("tools/list of 10,000 operations against 100, tokens more", many - few, 0),
         Aim("tools/list of 89 operations, semantic, tokens", costs["89 operations, semantic"], 700),
         Aim("tools/list of 89 operations, single, tokens", costs["89 operations, single"], 250),
@@ -133,10 +145,13 @@ async def _databases(effort: Effort) -> Findings:
 
 SUITES: Final = {
     "dispatch": Suite("Dispatch", _dispatch),
+    "batches": Suite("Batches", _batches),
     "transports": Suite("Round trips through MCP", _transports),
     "registry": Suite("10,000 operations", _registry),
+    "finding": Suite("Finding operations", lambda effort: finding(effort.row_seconds)),
     "databases": Suite("Databases: pages and summaries", _databases),
     "proxies": Suite("Through a proxy", _proxies),
+    "openapi": Suite("An OpenAPI document", lambda effort: openapi(effort.mcp_rounds, effort.row_seconds)),
     "gating": Suite("Guarding calls", _gating),
     "loop": Suite("The safety loop", lambda effort: steps(effort.row_seconds)),
     "executions": Suite("Executions", _executions),
