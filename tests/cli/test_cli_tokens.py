@@ -41,7 +41,7 @@ def bill(listed: tuple[int, int, int], *, operations: int = 10, discovery: int =
         return Spending(way, 1, tokens, discovery, (discovery, discovery, call, call), 2)
 
     discrete = Spending("discrete", operations, listed[0], steps=(10, 10))
-    task = Task("get book", "get_book", ("get_book", "get_loan"))
+    task = Task("get book", ("get_book", "get_loan"))
     return Bill(operations, True, task, discrete, served("semantic", listed[1]), served("single", listed[2]))
 
 
@@ -57,7 +57,7 @@ def test_in_a_pipe_there_is_a_line_for_each_figure(shell: Shell) -> None:
         "tools/list",
         "discovery: list all",
         "discovery: search",
-        "discovery: one in full",
+        "discovery: describe those",
         "a task of 3 calls",
         "  read anew every turn",
     ]

@@ -54,10 +54,11 @@ async def test_a_task_is_what_really_crosses() -> None:
     bill = await billed(adapter, calls=2, counter=LETTERS)
     task = bill.task
     assert task is not None
-    search, detail = {"query": "search", "name": task.words}, {"query": "operations", "name": task.described}
+    search = {"query": "search", "name": task.words, "format": "compact"}
+    describe = {"query": "operations", "names": list(dict.fromkeys(task.called)), "format": "compact"}
     async with Client(mcp_server(adapter, mode="single")) as client:
         listed = (await client.list_tools()).tools
-        asked = [("introspect", params, await text_of(client, "introspect", params)) for params in (search, detail)]
+        asked = [("introspect", params, await text_of(client, "introspect", params)) for params in (search, describe)]
         asked += [(name, {"key": "abc"}, '{"success":true,"data":}') for name in task.called]
     texts = [
         compact({"name": "mcp_aql", "arguments": {"operation": name, "params": params}}) + answer
@@ -81,11 +82,7 @@ async def test_a_discrete_task_is_the_tools_and_the_calls() -> None:
 async def test_a_task_turns_on_the_operation_of_median_size_and_on_what_is_found_with_it() -> None:
     bill = await billed(forbidden(get_a="A", get_tall_tree="A tall tree", get_tree="A tree", get_b="B" * 900), calls=2)
     assert bill.task is not None
-    assert (bill.task.words, bill.task.described, bill.task.called) == (
-        "get tree",
-        "get_tree",
-        ("get_tree", "get_tall_tree"),
-    )
+    assert (bill.task.words, bill.task.called) == ("get tree", ("get_tree", "get_tall_tree"))
 
 
 async def test_where_less_is_found_than_is_called_the_same_is_called_again() -> None:
@@ -111,10 +108,10 @@ async def test_all_pages_of_a_long_list_are_read() -> None:
     bill = await billed(adapter, counter=LETTERS)
     assert bill.single.every > sum(len(name) for name in adapter.operations)
     async with Client(mcp_server(adapter, mode="single")) as client:
-        params: dict[str, Any] = {"query": "operations"}
+        params: dict[str, Any] = {"query": "operations", "format": "compact"}
         pages = [await text_of(client, "introspect", params)]
         for _ in range(2):
-            after = json.loads(pages[-1])["data"]["_protocol"]["page"]["after"]
+            after = json.loads(pages[-1])["data"]["page"]["after"]
             pages.append(await text_of(client, "introspect", {**params, "after": after}))
     assert json.loads(pages[-1])["data"]["operations"], "there are three pages"
     requests = 3 * len(compact({"name": "mcp_aql", "arguments": {"operation": "introspect", "params": params}}))

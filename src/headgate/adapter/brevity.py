@@ -50,9 +50,10 @@ class Brevity:
         return {"operations": self._by_tool(operations, hint_of), **self.overview.not_ready()}
 
     def _listed(self, first: int | None, after: str | None) -> dict[str, object]:
-        page = page_of(list(self.operations), first or PAGE, after)
+        names = list(self.operations)
+        page = page_of(names, first or PAGE, after)
         lines = self._by_tool((self.operations[name] for name in page), name_of)
-        return {"operations": lines, **page_info(page, len(self.operations), after)}
+        return {"operations": lines, **page_info(page, names)}
 
     def _named(self, names: Sequence[str]) -> dict[str, object]:
         shortened = Shortened()

@@ -125,8 +125,9 @@ class Introspector:
     # operations
 
     def _operations(self, session_id: str, first: int | None, after: str | None) -> object:
-        page = page_of(list(self.operations), first or PAGE, after)
-        protocol = self._protocol | {"session_id": session_id} | page_info(page, len(self.operations), after)
+        names = list(self.operations)
+        page = page_of(names, first or PAGE, after)
+        protocol = self._protocol | {"session_id": session_id} | page_info(page, names)
         return {"_protocol": protocol, "operations": [self._infos[name] for name in page]}
 
     @cached_property

@@ -31,7 +31,7 @@ class Overview:
         for group in map(self._groups.__getitem__, page):
             shown.setdefault(group.source, []).append(group.wire())
         sources = [self._source(name, shown.get(name, [])) for name in self._groups.by_source]
-        return {"sources": sources, **page_info(page, len(self._groups.names), after), **self.not_ready()}
+        return {"sources": sources, **page_info(page, self._groups.names), **self.not_ready()}
 
     def not_ready(self) -> dict[str, object]:
         """The sources whose operations may be missing for now, so that nobody takes them for not there at all."""
@@ -62,7 +62,7 @@ class Overview:
         return {
             "group": group.wire(),
             "operations": [infos[one] for one in page],
-            **page_info(page, len(names), after),
+            **page_info(page, names),
             **self.not_ready(),
         }
 
@@ -70,7 +70,7 @@ class Overview:
         """A page of all groups, each with its number of operations and nothing else."""
         page = page_of(self._groups.names, first or PAGE, after)
         told = {name: len(self._groups[name].operations) for name in page}
-        return {"groups": told, **page_info(page, len(self._groups.names), after), **self.not_ready()}
+        return {"groups": told, **page_info(page, self._groups.names), **self.not_ready()}
 
     def members(
         self, name: str, first: int | None, after: str | None
@@ -78,8 +78,9 @@ class Overview:
         """A page of the operations of a group or source, and where it stands; none of one that is not there."""
         group = self._groups.find(name)
         operations = {operation.name: operation for operation in group.operations} if group else {}
-        page = page_of(list(operations), first or PAGE, after)
-        return [operations[one] for one in page], page_info(page, len(operations), after)
+        names = list(operations)
+        page = page_of(names, first or PAGE, after)
+        return [operations[one] for one in page], page_info(page, names)
 
     @cached_property
     def _groups(self) -> Groups:
@@ -96,7 +97,7 @@ class Overview:
         return {
             "sources": [part.wire() | ({"trust": trust_of(part.name)} if trust_of else {}) for part in parts],
             "operation_sources": {name: self.adapter.operations[name].source for name in page},
-            **page_info(page, len(names), after),
+            **page_info(page, names),
         }
 
     def whence(self, operation: Operation | None) -> dict[str, object] | None:

@@ -20,8 +20,9 @@ def page_of(names: Sequence[str], first: int, after: str | None) -> Sequence[str
     return names[start : start + first]
 
 
-def page_info(page: Sequence[str], total: int, after: str | None) -> dict[str, object]:
-    """Where a page stands, if it is not everything."""
-    if len(page) == total:
+def page_info(page: Sequence[str], names: Sequence[str]) -> dict[str, object]:
+    """Where a page of names stands, if it is not all of them; the last page has nothing to go on after."""
+    if len(page) == len(names):
         return {}
-    return {"page": {"total": total, "returned": len(page), "after": page[-1] if page else after}}
+    more = {"after": page[-1]} if page and page[-1] != names[-1] else {}
+    return {"page": {"total": len(names), "returned": len(page), **more}}

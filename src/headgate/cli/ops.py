@@ -83,7 +83,7 @@ async def _everything(target: Target) -> dict[str, Any]:
     """All operations, page by page."""
     data = await _data(target, {"query": "operations"})
     page = data.get("_protocol", {}).get("page")
-    while page and page["returned"]:
+    while page and page.get("after"):
         more = await _data(target, {"query": "operations", "after": page["after"]})
         data["operations"] += more["operations"]
         page = more.get("_protocol", {}).get("page")

@@ -36,7 +36,7 @@ def rows_of(bill: Bill, prices: Prices) -> Iterator[tuple[str, ...]]:
     if bill.task:
         yield ("discovery: list all", *(_about(bill, one.every) for one in bill.ways))
         yield ("discovery: search", *(_about(bill, one.search) for one in bill.ways))
-        yield ("discovery: one in full", *(_about(bill, one.detail) for one in bill.ways))
+        yield ("discovery: describe those", *(_about(bill, one.detail) for one in bill.ways))
         yield (_task(bill), *(_about(bill, one.task) for one in bill.ways))
         yield ("  read anew every turn", *(_about(bill, one.every_turn) for one in bill.ways))
     if bill.task and prices.a_million is not None:
@@ -49,8 +49,9 @@ def about_task(bill: Bill) -> Iterator[str]:
     """What the task is, and what is not counted."""
     if bill.task:
         yield (
-            f"The task: search for '{bill.task.words}', read '{bill.task.described}' in full, call "
-            f"{', '.join(bill.task.called)}. Answers of calls are the same in every way, and left out."
+            f"The task: search for '{bill.task.words}', have those described that are called, call "
+            f"{', '.join(bill.task.called)}. Introspection is asked for short answers, as the tools say. "
+            "Answers of calls are the same in every way, and left out."
         )
 
 

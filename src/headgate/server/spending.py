@@ -11,7 +11,7 @@ import orjson
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import Session
 from headgate.adapter.examples import examples_of
-from headgate.adapter.introspection import INTROSPECT
+from headgate.adapter.introspecting import COMPACT, INTROSPECT
 from headgate.adapter.operations import Operation
 from headgate.protocol.profiles import Mode
 from headgate.server.binding import McpServer
@@ -30,11 +30,15 @@ _ENVELOPE: Final = '{"success":true,"data":}'
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to be done: words to search for, one operation to be read in full, and the operations to be called."""
+    """Something to be done: words to search for, and the operations to be described and called."""
 
     words: str
-    described: str
     called: tuple[str, ...]
+
+    @property
+    def described(self) -> list[str]:
+        """The operations that are called, each once: they are described in one answer."""
+        return list(dict.fromkeys(self.called))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class Spending:
 
     @property
     def detail(self) -> int:
-        """Reading one operation in full."""
+        """Having the operations described that are called."""
         return self.steps[1] if self.discovery else 0
 
     @property
@@ -143,10 +147,10 @@ async def _task(server: McpServer, calls: int) -> Task | None:
         return None
     typical = _typical(list(operations.values()))
     words = typical.name.replace("_", " ")
-    answer = orjson.loads(await _answer(server, _search(words)))
+    answer = orjson.loads(await _answer(server, _introspect(query="search", name=words)))
     names = (one["name"] for one in (answer.get("data") or {}).get("operations", ()))
     found = dict.fromkeys([typical.name, *(name for name in names if name in operations)])
-    return Task(words, typical.name, tuple(islice(cycle(found), calls)))
+    return Task(words, tuple(islice(cycle(found), calls)))
 
 
 def _typical(operations: Sequence[Operation]) -> Operation:
@@ -165,9 +169,9 @@ async def _served(mode: Mode, server: McpServer, task: Task | None, counter: Cou
     tools = server.listed_tools
     steps: list[int] = []
     if task:
-        steps = [await _asked(server, one, counter) for one in (_search(task.words), _detail(task.described))]
+        steps = [await _asked(server, one, counter) for one in (_search(task.words), _describe(task.described))]
         steps += [_called(server, server.engine.adapter.operations[name], counter) for name in task.called]
-    every = await _asked(server, _introspect(query="operations"), counter)
+    every = await _asked(server, _introspect(query="operations", format=COMPACT), counter)
     return Spending(mode.value, len(tools), counter.of_tools(tools), every, tuple(steps), 2 if task else 0)
 
 
@@ -176,11 +180,11 @@ def _introspect(**params: object) -> dict[str, object]:
 
 
 def _search(words: str) -> dict[str, object]:
-    return _introspect(query="search", name=words)
+    return _introspect(query="search", name=words, format=COMPACT)
 
 
-def _detail(name: str) -> dict[str, object]:
-    return _introspect(query="operations", name=name)
+def _describe(names: Sequence[str]) -> dict[str, object]:
+    return _introspect(query="operations", names=list(names), format=COMPACT)
 
 
 async def _asked(server: McpServer, request: Mapping[str, object], counter: Counter) -> int:
@@ -198,9 +202,9 @@ async def _pages(server: McpServer, request: dict[str, Any]) -> list[tuple[dict[
     while missing:
         answer = await _answer(server, asked)
         pages.append((asked, answer))
-        page = orjson.loads(answer).get("data", {}).get("_protocol", {}).get("page") or {}
-        missing = page.get("returned", 0) > 0 and page["after"] != list(server.engine.introspector.operations)[-1]
-        asked = {**request, "params": {**request["params"], "after": page.get("after")}}
+        after = orjson.loads(answer).get("data", {}).get("page", {}).get("after")
+        missing = after is not None
+        asked = {**request, "params": {**request["params"], "after": after}}
     return pages
 
 
