@@ -1,5 +1,6 @@
 """``headgate tokens``: what a source costs, as a table, JSON or a chart, and whether headgate before it pays."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -7,7 +8,9 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from rich.console import Console
 
+from headgate.cli.tokens_table import print_table
 from headgate.cli.tokens_words import Prices, break_even, chart_of, verdict
 from headgate.server.spending import Bill, Spending, Task
 from tests.cli.commands import Done, Shell
@@ -260,6 +263,24 @@ def test_break_even_is_where_both_cost_the_same() -> None:
 def test_money_is_counted_by_the_million() -> None:
     assert Prices(3.0, 1000).of(2000) == pytest.approx(6.0)
     assert Prices(None, 1000).of(2000) == 0
+
+
+def test_on_a_terminal_the_bars_are_as_long_as_the_figures() -> None:
+    written = io.StringIO()
+    one = bill((1000, 500, 250))
+    print_table(Console(file=written, force_terminal=True, width=120), one, Prices(2.0, 1000))
+    lines = [line for line in written.getvalue().splitlines() if "\u2588" in line]
+    assert [line.count("\u2588") for line in lines[:3]] == [40, 20, 10]
+    assert "It pays" in written.getvalue()
+    assert "2.04" in written.getvalue(), "1,020 tokens a task, 1,000 sessions, 2 for a million"
+
+
+def test_nothing_has_no_bar() -> None:
+    empty = Bill(0, True, None, Spending("discrete", 0, 0), Spending("semantic", 0, 0), Spending("single", 0, 0))
+    written = io.StringIO()
+    print_table(Console(file=written, force_terminal=True, width=120), empty, Prices(None, 1))
+    assert "\u2588" not in written.getvalue()
+    assert "nothing can be spared" in written.getvalue()
 
 
 def test_a_chart_has_a_bar_for_each_way_and_says_how_much_less_or_more(shell: Shell) -> None:

@@ -129,8 +129,8 @@ def _own_tools(found: Found) -> list[Mapping[str, Any]]:
         return [discrete_tool(operation) for operation in found.adapter.operations.values()]
     if any("mcp_aql" in str(tool.get("name")) for tool in found.capture.tools):
         raise SettingError(
-            f"source '{found.spec.name}' speaks MCP-AQL itself, and what its operations would cost as tools "
-            "cannot be seen from outside: name the source that it serves"
+            f"source '{found.spec.name}' speaks MCP-AQL itself, and from outside nobody can see how much its "
+            "operations would cost as tools: name the source behind it"
         )
     return list(found.capture.tools)
 
@@ -138,7 +138,7 @@ def _own_tools(found: Found) -> list[Mapping[str, Any]]:
 def _check_charts(paths: Sequence[Path]) -> None:
     for path in paths:
         if path.suffix.lower() not in (".svg", ".png"):
-            raise SettingError(f"--chart '{path}' must end with .svg or .png, which says what is drawn")
+            raise SettingError(f"--chart '{path}' must end with .svg or .png")
 
 
 def _draw(chart: BarChart, path: Path) -> None:
