@@ -17,7 +17,7 @@ from benchmarks.aims import Aim, worst
 from benchmarks.processes import free_port, headgate, running, wait_for
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import AsyncCall, Ratio, Timing, race
-from benchmarks.wires import MODERN, Wire, answer_of, message, modern_call, post
+from benchmarks.wires import Wire, answer_of, legacy_call, modern_call, session_of
 
 __all__ = ["HAS_DATASETTE", "over_http"]
 
@@ -25,12 +25,6 @@ HAS_DATASETTE: Final = find_spec("datasette") is not None
 
 _MODERN, _LEGACY = "headgate", "headgate, legacy"
 _PLAIN, _LEAN = "Datasette", "Datasette, leanest"
-_PROTOCOL: Final = {_MODERN: MODERN, _LEGACY: "2025-11-25"}
-_HELLO: Final = {
-    "protocolVersion": _PROTOCOL[_LEGACY],
-    "capabilities": {},
-    "clientInfo": {"name": "bench", "version": "1"},
-}
 _TOOL: Final = "mcp_aql_read"
 _TOGETHER: Final = 16
 
@@ -121,7 +115,7 @@ async def _calls(wires: Mapping[str, Sequence[Wire]], page: _Page, file: Path) -
     lean = {**page.query, "_shape": "array", "_nosuggest": 1}
     requests = {
         _MODERN: [_call(_MODERN, params) for _ in wires[_MODERN]],
-        _LEGACY: [_call(_LEGACY, params, await _session(wire)) for wire in wires[_LEGACY]],
+        _LEGACY: [_call(_LEGACY, params, await session_of(wire)) for wire in wires[_LEGACY]],
         _PLAIN: [_get(path + urlencode(page.query)) for _ in wires[_PLAIN]],
         _LEAN: [_get(path + urlencode(lean)) for _ in wires[_LEAN]],
     }
@@ -131,23 +125,11 @@ async def _calls(wires: Mapping[str, Sequence[Wire]], page: _Page, file: Path) -
     return {who: _all(wires[who], requests[who]) for who in requests if who != _PLAIN or len(wires[who]) == 1}
 
 
-async def _session(wire: Wire) -> str:
-    """The session that the older era needs."""
-    await wire.ask(post(message("initialize", _HELLO, 0), {}))
-    session = wire.headers[b"mcp-session-id"].decode()
-    await wire.ask(post(message("notifications/initialized", {}, None), _legacy(session)))
-    return session
-
-
 def _call(era: str, params: Mapping[str, object], session: str = "") -> bytes:
     arguments = {"operation": "list_events", "params": params}
     if era == _LEGACY:
-        return post(message("tools/call", {"name": _TOOL, "arguments": arguments}, 1), _legacy(session))
+        return legacy_call(_TOOL, arguments, session)
     return modern_call(_TOOL, arguments)
-
-
-def _legacy(session: str) -> dict[str, str]:
-    return {"mcp-session-id": session, "mcp-protocol-version": _PROTOCOL[_LEGACY]}
 
 
 def _get(path: str) -> bytes:
@@ -174,7 +156,7 @@ def _objects(answer: Any) -> list[dict[str, Any]]:
 @contextmanager
 def _connected(ports: Mapping[str, int], many: int) -> Iterator[dict[str, list[Wire]]]:
     """So many connections for each contender."""
-    servers = {who: "headgate" if who in _PROTOCOL else "datasette" for who in (_MODERN, _LEGACY, _PLAIN, _LEAN)}
+    servers = {_MODERN: "headgate", _LEGACY: "headgate", _PLAIN: "datasette", _LEAN: "datasette"}
     wires = {who: [Wire(ports[server]) for _ in range(many)] for who, server in servers.items()}
     try:
         yield wires

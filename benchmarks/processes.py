@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["ROOT", "free_port", "headgate", "running", "wait_for"]
+__all__ = ["ROOT", "free_port", "headgate", "processor_seconds", "running", "wait_for"]
 
 ROOT: Final = Path(__file__).parent.parent
 _START_SECONDS: Final = 30.0
@@ -30,14 +30,21 @@ def headgate(*words: str) -> list[str]:
 
 
 @contextmanager
-def running(command: list[str], **environment: str) -> Iterator[None]:
-    """A process while the block runs."""
+def running(command: list[str], **environment: str) -> Iterator[int]:
+    """A process while the block runs, by its id."""
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment})
     try:
-        yield
+        yield process.pid
     finally:
         process.terminate()
         process.wait(20)
+
+
+def processor_seconds(process: int) -> float | None:
+    """For how long a process has had a processor, in all of its threads; None where the system does not tell."""
+    threads = Path(f"/proc/{process}/task").glob("*/schedstat")
+    spent = [int(thread.read_text().split()[0]) for thread in threads]
+    return sum(spent) / 1e9 if spent else None
 
 
 def wait_for(port: int) -> None:

@@ -34,10 +34,10 @@ class Runner:
     """What has begun since the last time, as soon as there is something."""
     unfinished: Callable[[], Awaitable[int]]
     """How many errands are not done."""
-    worker: Callable[[], AbstractContextManager[None]] | None = None
+    worker: Callable[[], AbstractContextManager[object]] | None = None
     """A process that does them, for as long as a block runs; None if they are done in this one."""
 
-    def working(self) -> AbstractContextManager[None]:
+    def working(self) -> AbstractContextManager[object]:
         """While the block runs, errands are done."""
         return self.worker() if self.worker else nullcontext()
 

@@ -18,7 +18,7 @@ from mcp.server.stdio import stdio_server
 from benchmarks.books import answer
 from headgate.cli.serve import serve
 
-__all__ = ["bare", "fastmcp", "tuned"]
+__all__ = ["bare", "command", "fastmcp", "tuned"]
 
 _TOOL = types.Tool(
     name="get_book",
@@ -61,6 +61,11 @@ def fastmcp() -> Any:
     server = import_module("fastmcp").FastMCP("library")
     server.tool(name="get_book", output_schema=None)(answer)
     return server
+
+
+def command(name: str, port: int | None = None) -> list[str]:
+    """What starts one of them: on stdio, or with a port on HTTP."""
+    return [sys.executable, "-m", "benchmarks.servers", name, *([] if port is None else [str(port)])]
 
 
 async def _serve_stdio(server: Server) -> None:

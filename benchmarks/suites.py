@@ -14,6 +14,7 @@ from benchmarks.dispatch import beside_peers, dispatch
 from benchmarks.executions import Amount, executions
 from benchmarks.finding import finding
 from benchmarks.gating import guarded, ungated
+from benchmarks.load import load
 from benchmarks.memory import while_paging
 from benchmarks.openapi import openapi
 from benchmarks.over_http import HAS_DATASETTE, over_http
@@ -147,6 +148,7 @@ SUITES: Final = {
     "dispatch": Suite("Dispatch", _dispatch),
     "batches": Suite("Batches", _batches),
     "transports": Suite("Round trips through MCP", _transports),
+    "load": Suite("HTTP load", lambda effort: load(effort.row_seconds)),
     "registry": Suite("10,000 operations", _registry),
     "finding": Suite("Finding operations", lambda effort: finding(effort.row_seconds)),
     "databases": Suite("Databases: pages and summaries", _databases),

@@ -2,19 +2,41 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 
-__all__ = ["MODERN", "Wire", "answer_of", "message", "modern_call", "post"]
+__all__ = [
+    "LEGACY",
+    "MODERN",
+    "Wire",
+    "answer_of",
+    "headers_of",
+    "hello",
+    "legacy_call",
+    "message",
+    "modern_call",
+    "post",
+    "session_of",
+]
 
 MODERN: Final = "2026-07-28"
+LEGACY: Final = "legacy"
+"""What the era of the handshake is called."""
+_HANDSHAKE: Final = "2025-11-25"
+_HELLO: Final = {
+    "protocolVersion": _HANDSHAKE,
+    "capabilities": {},
+    "clientInfo": {"name": "bench", "version": "1"},
+}
 _META: Final = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 _LONGEST: Final = 2**20
 _OK: Final = (b"200", b"202")
+_HOST: Final = "127.0.0.1:80"
+"""With a port, although it is not the right one: the bare SDK takes a local name only with one."""
 
 
 class Wire:
@@ -34,10 +56,7 @@ class Wire:
             writer = await self._open()
         writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
-        first, *lines = head[:-4].split(b"\r\n")
-        if first.split()[1] not in _OK:
-            raise RuntimeError(f"the server answers {first!r}")
-        self.headers = {name.lower(): value.strip() for name, _, value in (line.partition(b":") for line in lines)}
+        self.headers = headers_of(head[:-4])
         if b"chunked" in self.headers.get(b"transfer-encoding", b""):
             return await self._chunks()
         return await self._reader.readexactly(int(self.headers.get(b"content-length", b"0")))
@@ -62,10 +81,49 @@ class Wire:
             body += chunk[:-2]
 
 
+def headers_of(head: bytes) -> dict[bytes, bytes]:
+    """The headers of an answer that does not refuse the request."""
+    first, *lines = head.split(b"\r\n")
+    if first.split()[1] not in _OK:
+        raise RuntimeError(f"the server answers {first!r}")
+    return {name.lower(): value.strip() for name, _, value in (line.partition(b":") for line in lines)}
+
+
 def modern_call(tool: str, arguments: Mapping[str, object]) -> bytes:
     """A call of a tool, in the newer era of the protocol."""
     headers = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": tool}
     return post(message("tools/call", {"name": tool, "arguments": arguments, "_meta": _META}, 1), headers)
+
+
+def legacy_call(tool: str, arguments: Mapping[str, object], session: str) -> bytes:
+    """A call of a tool, in the older era of the protocol."""
+    return post(message("tools/call", {"name": tool, "arguments": arguments}, 1), _in_session(session))
+
+
+class Asked(Protocol):
+    """Whatever gives the body of an answer to a request, and keeps its headers."""
+
+    headers: dict[bytes, bytes]
+
+    async def ask(self, request: bytes, /) -> bytes:
+        """The body of the answer."""
+
+
+async def session_of(wire: Asked) -> str:
+    """The session that the older era needs, after its handshake."""
+    await wire.ask(post(hello(), {}))
+    session = wire.headers[b"mcp-session-id"].decode()
+    await wire.ask(post(message("notifications/initialized", {}, None), _in_session(session)))
+    return session
+
+
+def hello() -> bytes:
+    """The message that begins the handshake of the older era."""
+    return message("initialize", _HELLO, 0)
+
+
+def _in_session(session: str) -> dict[str, str]:
+    return {"mcp-session-id": session, "mcp-protocol-version": _HANDSHAKE}
 
 
 def message(method: str, params: Mapping[str, object], request_id: int | None) -> bytes:
@@ -76,7 +134,7 @@ def message(method: str, params: Mapping[str, object], request_id: int | None) -
 
 def post(body: bytes, headers: Mapping[str, str]) -> bytes:
     """A message as it goes over the wire."""
-    common = {"host": "127.0.0.1", "content-type": "application/json", "accept": "application/json, text/event-stream"}
+    common = {"host": _HOST, "content-type": "application/json", "accept": "application/json, text/event-stream"}
     lines = [f"{name}: {value}" for name, value in {**common, **headers, "content-length": len(body)}.items()]
     return "\r\n".join(["POST /mcp HTTP/1.1", *lines, "", ""]).encode() + body
 
