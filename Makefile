@@ -7,7 +7,7 @@ CONSOLE ?= 127.0.0.1:8787
 # A test that hangs ends the run after five minutes and shows where; so does a process that dies, which xdist waits for.
 NO_WAITING := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true --max-worker-restart=0
 
-.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams tokens screenshots bench bench-large lock clean
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams tokens screenshots bench bench-large instructions instructions-record lock clean
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP, with agents supervised, and the console
 	@$(BIN)/headgate serve --http $(ADDRESS) --console $(CONSOLE) --safety-loop enforcing
@@ -62,6 +62,12 @@ bench: .venv-bench/.installed  ## ratios to the bare SDK, to FastMCP, to procras
 
 bench-large: .venv-bench/.installed  ## the databases alone, with 1,000,000 and with 10,000,000 rows
 	.venv-bench/bin/python -m benchmarks databases --rows 1000000 10000000
+
+instructions: $(VENV)/.developing  ## the instructions of the hot path, beside what was recorded (needs valgrind)
+	$(BIN)/python -m benchmarks.instructions
+
+instructions-record: $(VENV)/.developing  ## the same, kept as what the suite compares with
+	$(BIN)/python -m benchmarks.instructions --record
 
 .venv-bench/.installed: pyproject.toml constraints.txt benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv-bench

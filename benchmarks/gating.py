@@ -22,7 +22,7 @@ from headgate.safety.policy.rules import Policy
 from headgate.store.interface import Store
 from headgate.store.opening import open_store
 
-__all__ = ["guarded", "ungated"]
+__all__ = ["guarded", "rules", "ungated"]
 
 _MOST_MICROSECONDS: Final = 10.0
 _CALLS: Final = 50
@@ -80,7 +80,7 @@ async def _timed(adapter: Adapter, rounds: int) -> dict[str, Timing]:
     store = open_store("memory:")
     policies = {
         "a gatekeeper without a policy": Policy(),
-        f"{_RULES} rules for other operations": policy_from({"rule": _rules()}, "the benchmark"),
+        f"{_RULES} rules for other operations": policy_from({"rule": rules()}, "the benchmark"),
     }
     engines = {_UNGUARDED: Engine(adapter)} | {
         name: Engine(adapter, gatekeeper=Gatekeeper(adapter.name, adapter.operations, store, policy=policy))
@@ -103,7 +103,7 @@ def _call(engine: Engine) -> AsyncCall:
     return lambda: engine.call(REQUEST, endpoint="read", session=session)
 
 
-def _rules() -> list[dict[str, object]]:
+def rules() -> list[dict[str, object]]:
     """Rules as people write them, none of which concerns a book."""
     kinds: tuple[dict[str, object], ...] = (
         {"decision": "deny", "operations": ["delete_{}_*"]},
