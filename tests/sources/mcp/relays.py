@@ -17,6 +17,8 @@ class Relay:
     """How the server is reached through it."""
     target: int
     port: int = 0
+    connections: int = 0
+    """How many were made through it so far."""
     _server: asyncio.Server | None = None
     _ends: set[asyncio.StreamWriter] = field(default_factory=set)
 
@@ -46,6 +48,7 @@ class Relay:
             end.transport.abort()
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         there, back = await asyncio.open_connection("127.0.0.1", self.target)
         self._ends |= {writer, back}
         try:

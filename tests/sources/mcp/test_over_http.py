@@ -159,6 +159,14 @@ async def test_the_older_stream_ends_with_an_event_that_is_too_large_and_is_open
 
 
 @ERAS
+async def test_calls_one_after_the_other_share_a_few_connections(era: Era) -> None:
+    async with open_room(era) as (_, spec), Relay.to(spec) as relay, opened(relay.spec) as server:
+        for _ in range(30):
+            assert await server.data("step") == "done"
+    assert relay.connections < 15
+
+
+@ERAS
 async def test_a_server_that_goes_away_and_comes_back_is_found_again(era: Era) -> None:
     async with open_room(era) as (room, spec), Relay.to(spec) as relay, opened(relay.spec) as server:
         call = asyncio.create_task(server.error("wait"))

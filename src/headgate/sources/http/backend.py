@@ -13,6 +13,7 @@ import anyio
 import httpcore2
 
 from headgate.sources.http.reach import Reach
+from headgate.sources.http.streams import OnePiece
 
 __all__ = ["GuardedBackend", "Resolver", "Unresolved", "resolve"]
 
@@ -55,7 +56,8 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         for index, address in enumerate(addresses):
             share = (deadline - anyio.current_time()) / (len(addresses) - index)
             try:
-                return await self._inner.connect_tcp(address, port, max(share, 0.0), local_address, socket_options)
+                wait = max(share, 0.0)
+                return OnePiece(await self._inner.connect_tcp(address, port, wait, local_address, socket_options))
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as failed:
                 error = failed
         raise error

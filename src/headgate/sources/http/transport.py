@@ -20,7 +20,8 @@ __all__ = ["GuardedTransport", "Refused"]
 
 _MOST_CONNECTIONS: Final = 100
 _MOST_IDLE: Final = 20
-_IDLE_SECONDS: Final = 5.0
+_IDLE_SECONDS: Final = 4.0
+"""After how long an idle connection is not used again: before servers close it, most of which wait for five."""
 _TWINS: Final = (
     *("ConnectTimeout", "ReadTimeout", "WriteTimeout", "PoolTimeout", "ConnectError", "ReadError", "WriteError"),
     *("LocalProtocolError", "RemoteProtocolError", "UnsupportedProtocol", "TimeoutException", "NetworkError"),

@@ -15,6 +15,7 @@ from headgate.sources.http.bounds import Bounds
 from headgate.sources.http.clients import guarded_client
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.mcp.density import watched
+from headgate.sources.mcp.endings import finished
 from headgate.sources.mcp.processes import LastWords, process_streams
 
 __all__ = ["Signals", "opened_streams"]
@@ -81,6 +82,7 @@ class _Visit:
     async def note(self, response: httpx2.Response) -> None:
         """See how a request was answered, and under which session."""
         watched(response)
+        finished(response)
         asked = response.request.headers
         if response.status_code >= httpx2.codes.BAD_REQUEST and response.request.method == "POST":
             self.signals.refused(response.status_code, _SESSION in asked)
