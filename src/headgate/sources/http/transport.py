@@ -21,7 +21,7 @@ __all__ = ["GuardedTransport", "Refused"]
 _MOST_CONNECTIONS: Final = 100
 _MOST_IDLE: Final = 20
 _IDLE_SECONDS: Final = 4.0
-"""After how long an idle connection is not used again: before servers close it, most of which wait for five."""
+"""After how long an idle connection is not used again: before servers close it, many of which wait for five."""
 _TWINS: Final = (
     *("ConnectTimeout", "ReadTimeout", "WriteTimeout", "PoolTimeout", "ConnectError", "ReadError", "WriteError"),
     *("LocalProtocolError", "RemoteProtocolError", "UnsupportedProtocol", "TimeoutException", "NetworkError"),
