@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from headgate.protocol.results import Notice
-from headgate.query.backends import Fetched, Groups, Row
+from headgate.query.backends import Fetched, Groups, Reads, Row
+from headgate.query.building import Branch, Build, Leaf, compiled, shown
 from headgate.query.caches import keep
 from headgate.query.collections import COMPUTED, Field
 from headgate.query.cursors import Cursors
@@ -15,7 +16,6 @@ from headgate.query.shapes import Direction, Paging, Path, Query, SortKey, Summa
 
 __all__ = ["Shaper", "left_out_notice", "summaries_answer"]
 
-Build: TypeAlias = Callable[[Sequence[Row]], list[dict[str, Any]]]
 _NO_VALUE: Final = "null"
 _MISSING: Final = object()
 
@@ -25,7 +25,7 @@ class Shaper:
 
     def __init__(self, cursors: Cursors) -> None:
         self._cursors = cursors
-        self._builders: dict[tuple[tuple[Path, ...], tuple[Path, ...]], Build] = {}
+        self._builders: dict[tuple[tuple[Path, ...], tuple[Path, ...], Reads | None], Build] = {}
         self._writers: dict[tuple[tuple[Path, ...], tuple[SortKey, ...]], Callable[[Row], str]] = {}
 
     def page(self, query: Query, fetched: Fetched) -> dict[str, Any]:
@@ -33,8 +33,7 @@ class Shaper:
         window = query.window
         more = len(fetched.rows) > window.size
         rows = _turned(fetched.rows, window)
-        stored = rows if fetched.stored is None else _turned(fetched.stored, window)
-        items = self.items(query.listing.columns, query.selection, rows)
+        items = self.items(query.listing.columns, query.selection, rows, fetched.reads)
         if window.paging is not Paging.CURSOR:
             return {"items": items, "pagination": _pagination(query, len(items), more, fetched.total)}
         page: dict[str, Any] = {"items": items}
@@ -43,10 +42,10 @@ class Shaper:
             page = {
                 "edges": [
                     {"node": item, "cursor": write(row, place)}
-                    for place, (item, row) in enumerate(zip(items, stored, strict=True))
+                    for place, (item, row) in enumerate(zip(items, rows, strict=True))
                 ]
             }
-        page["pageInfo"] = self._page_info(query, stored, more, fetched.total)
+        page["pageInfo"] = self._page_info(query, rows, more, fetched.total)
         return page
 
     def table(self, query: Query, fetched: Fetched) -> dict[str, Any]:
@@ -95,12 +94,13 @@ class Shaper:
         return lambda row, _place: write(row)
 
     def items(
-        self, columns: tuple[Path, ...], selection: tuple[Path, ...], rows: Sequence[Row]
+        self, columns: tuple[Path, ...], selection: tuple[Path, ...], rows: Sequence[Row], reads: Reads | None = None
     ) -> list[dict[str, Any]]:
         """The items that rows are."""
-        build = self._builders.get((columns, selection))
+        key = (columns, selection, reads)
+        build = self._builders.get(key)
         if build is None:
-            build = keep(self._builders, (columns, selection), _builder(columns, selection))
+            build = keep(self._builders, key, _builder(columns, selection, reads))
         return build(rows)
 
 
@@ -110,16 +110,14 @@ def _turned(rows: Sequence[Row], window: Window) -> Sequence[Row]:
     return page[::-1] if window.direction is Direction.BACKWARD else page
 
 
-def _builder(columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Build:
-    names = tuple(path.text for path in selection)
-    is_flat = columns[: len(selection)] == selection and not any(path.hops or path.computed for path in selection)
-    if is_flat:
-        return lambda rows: [dict(zip(names, row)) for row in rows]  # noqa: B905  (what follows is for cursors)
+def _builder(columns: tuple[Path, ...], selection: tuple[Path, ...], reads: Reads | None) -> Build:
+    if all(path in columns and not path.keys for path in selection):
+        return compiled(_tree(columns, selection), len(columns), reads)
     parts = [_part(path, columns) for path in selection]
 
     def build(rows: Sequence[Row]) -> list[dict[str, Any]]:
         items: list[dict[str, Any]] = []
-        for row in rows:
+        for row in shown(rows, reads):
             item: dict[str, Any] = {}
             for part in parts:
                 part.put(item, row)
@@ -127,6 +125,25 @@ def _builder(columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Build:
         return items
 
     return build
+
+
+def _tree(columns: tuple[Path, ...], selection: tuple[Path, ...]) -> Branch:
+    """Where each selected column belongs in an item."""
+    item = Branch()
+    for path in selection:
+        part, here = _part(path, columns), item
+        for name, presence in part.hops:
+            here = _branch(here, name, presence)
+        *way, last = part.steps
+        for name in way:
+            here = _branch(here, name, None)
+        here.inside[last] = Leaf(columns.index(path))
+    return item
+
+
+def _branch(here: Branch, name: str, presence: int | None) -> Branch:
+    branch = here.inside.setdefault(name, Branch(presence))
+    return branch if isinstance(branch, Branch) else Branch()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """What holds the items of collections: it executes shapes, and knows nothing of requests and answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from headgate.protocol.merge import merge
 from headgate.protocol.results import Notice
@@ -10,22 +10,38 @@ from headgate.query.collections import Access, Collection, Field, Relationship
 from headgate.query.kinds import Kind
 from headgate.query.shapes import AggregateShape, Listing
 
-__all__ = ["Backend", "Change", "Changed", "Edge", "Fetched", "Groups", "Key", "Row", "merged", "shown_key"]
+__all__ = [
+    "Backend",
+    "Change",
+    "Changed",
+    "Edge",
+    "Fetched",
+    "Groups",
+    "Key",
+    "Read",
+    "Reads",
+    "Row",
+    "merged",
+    "shown_key",
+]
 
 Row: TypeAlias = tuple[Any, ...]
 Key: TypeAlias = tuple[Any, ...]
+Read: TypeAlias = Callable[[Any], Any]
+"""From a value as it is stored to the one that is shown. Null is never asked for."""
+Reads: TypeAlias = tuple[Read | None, ...]
+"""How the values of each column are shown; None for as they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(NamedTuple):
     """Rows with the values of a listing's columns, in its order; a backward listing's last row comes first."""
 
     rows: Sequence[Row]
     warnings: tuple[Notice, ...] = ()
     total: int | None = None
     """How many there are in all, where that is known without asking for it."""
-    stored: Sequence[Row] | None = None
-    """The same rows with the values as they are stored, where those are shown in another form."""
+    reads: Reads | None = None
+    """How the values are shown, where some are stored in another form. Made once for all rows of a listing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,9 +144,9 @@ class Relationship:
     description: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Collection:
-    """A named set of items with the same fields, each known by its key."""
+    """A named set of items with the same fields, each known by its key. It is compared by identity."""
 
     name: str
     singular: str
@@ -178,12 +178,6 @@ class Collection:
         if both:
             raise AdapterError(f"'{min(both)}' of collection '{self.name}' is both a field and a relationship.")
         object.__setattr__(self, "presets", MappingProxyType(self._all_presets()))
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
 
     def _all_presets(self) -> dict[str, tuple[str, ...]]:
         return {MINIMAL: self._minimal(), STANDARD: self._standard(), FULL: tuple(self.fields), **self.presets}

@@ -212,9 +212,9 @@ class CollectionOperations:
         fetched = await self.backend.fetch(query.listing, query.values, 1)
         if not fetched.rows:
             raise NotFound(collection.singular, shown_key(key))
-        columns, rows = query.listing.columns, fetched.rows
-        item = self.shaper.items(columns, selection, rows)[0]
-        full = self.shaper.items(columns, whole, rows)[0]
+        columns, rows, reads = query.listing.columns, fetched.rows, fetched.reads
+        item = self.shaper.items(columns, selection, rows, reads)[0]
+        full = self.shaper.items(columns, whole, rows, reads)[0]
         return {**item, "_etag": item_etag(collection, full)}
 
     def _key(self, given: Mapping[str, Any]) -> Key:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from headgate.protocol.results import Notice
-from headgate.query.backends import Change, Changed, Edge, Fetched, Groups, Key, Row
+from headgate.query.backends import Change, Changed, Edge, Fetched, Groups, Key, Read, Row
+from headgate.query.building import shown
 from headgate.query.caches import keep
 from headgate.query.collections import Collection, Relationship
 from headgate.query.kinds import Kind
@@ -19,7 +20,7 @@ from headgate.sources.sql.full_text import search_text
 from headgate.sources.sql.schema import Schema
 from headgate.sources.sql.statements import LIMIT, OFFSET, Compiler, Statement
 from headgate.sources.sql.troubles import explained
-from headgate.sources.sql.values import Bind, Read, TimeStyle, values_for
+from headgate.sources.sql.values import Bind, TimeStyle, values_for
 from headgate.sources.sql.writes import Writer
 
 __all__ = ["SqlBackend"]
@@ -37,11 +38,8 @@ class _Prepared:
         self.sql = statement.sql
         self._positional = backend.database.dialect.positional
         self._makers = [(name, backend.maker(name, statement)) for name in statement.order]
-        self._readers = [
-            (place, read)
-            for place, (kind, type_, path) in enumerate(statement.columns)
-            if (read := backend.reader(kind, type_, path)) is not None
-        ]
+        reads = tuple(backend.reader(*column) for column in statement.columns)
+        self.reads = reads if any(reads) else None
 
     def parameters(self, values: Sequence[Any], limit: int, offset: int) -> Parameters:
         """The values in the driver's form."""
@@ -51,12 +49,7 @@ class _Prepared:
 
     def read(self, rows: Sequence[Row]) -> Sequence[Row]:
         """The rows as they are answered."""
-        if not self._readers or not rows:
-            return rows
-        columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
-        for place, read in self._readers:
-            columns[place] = [None if value is None else read(value) for value in columns[place]]
-        return list(zip(*columns, strict=True))
+        return shown(rows, self.reads)
 
 
 Make: TypeAlias = Callable[[Sequence[Any], int, int], Any]
@@ -96,7 +89,7 @@ class SqlBackend:
                 if len(rows) >= limit:
                     break
         warnings = self._warnings(listing, time.perf_counter() - started)
-        return Fetched(statements[0].read(rows), warnings, stored=rows)
+        return Fetched(rows, warnings, reads=statements[0].reads)
 
     def _warnings(self, shape: Listing | AggregateShape, seconds: float) -> tuple[Notice, ...]:
         warnings: tuple[Notice, ...] = ()

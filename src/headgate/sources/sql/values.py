@@ -12,12 +12,12 @@ from uuid import UUID
 import orjson
 from sqlalchemy.types import FLOAT, DateTime, TypeEngine
 
+from headgate.query.backends import Read
 from headgate.query.kinds import Kind
 
-__all__ = ["ISO", "Bind", "Read", "TimeStyle", "Values", "values_for"]
+__all__ = ["ISO", "Bind", "TimeStyle", "Values", "values_for"]
 
 Bind: TypeAlias = Callable[[Any], Any]
-Read: TypeAlias = Callable[[Any], Any]
 
 _HEX_UUID: Final = 32
 _DAY: Final = 10
@@ -210,7 +210,7 @@ def _money(scale: int | None) -> Read:
 
     def read(value: Any) -> Any:
         if isinstance(value, float):
-            return format(value, form) if form else str(Decimal(repr(value)))
+            return f"{value:{form}}" if form else str(Decimal(repr(value)))
         if isinstance(value, int):
             return format(value, form) if form else str(value)
         return value
