@@ -1,10 +1,11 @@
 """From the ``filter`` of a request to a condition and its values."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from headgate.protocol.errors import quoted
 from headgate.protocol.requests import json_type
+from headgate.query.caches import keep
 from headgate.query.collections import Collection, Field
 from headgate.query.kinds import Kind
 from headgate.query.operators import COMBINERS, OPERATORS, Arity, Operator, operators_for
@@ -12,12 +13,14 @@ from headgate.query.paths import Resolver
 from headgate.query.refusals import not_allowed, unknown_name, wrong_type, wrong_value
 from headgate.query.shapes import All, Any_, Comparison, Condition, Not, Path
 
-__all__ = ["read_filter", "value_of"]
+__all__ = ["Filters", "value_of"]
 
 _FILTER: Final = "filter"
 _DEEPEST: Final = 20
 _MOST: Final = 500
 """Comparisons in one filter; more would only tire the database."""
+_MOST_REMEMBERED: Final = 64
+"""Values in a filter whose form is remembered: longer ones are seldom alike."""
 _IN_JSON: Final[Mapping[str, Kind]] = {
     "string": Kind.TEXT,
     "integer": Kind.NUMBER,
@@ -28,11 +31,83 @@ _EQ: Final = OPERATORS["eq"]
 _IS_NULL: Final = OPERATORS["is_null"]
 
 
-def read_filter(
-    given: Mapping[str, object], collection: Collection, resolver: Resolver, values: list[Any]
-) -> Condition:
-    """The condition that a filter states; its values are added to ``values``."""
-    return _Reader(collection, resolver, values).conditions(given, _FILTER, 0)
+class _Operand(NamedTuple):
+    """Where a value of a query comes from: the field that reads it, and its place among the values of a filter."""
+
+    field: Field
+    place: int
+
+
+class _Known(NamedTuple):
+    """What every filter of one form states, and what its values are read by."""
+
+    condition: Condition
+    operands: tuple[_Operand, ...]
+
+
+class Filters:
+    """Reads filters. What they state is worked out once for each form: the same names and types, other values."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._known: dict[tuple[Collection, object], _Known] = {}
+
+    def read(self, given: Mapping[str, object], collection: Collection, values: list[Any]) -> Condition:
+        """The condition that a filter states; its values are added to ``values``, which is empty."""
+        leaves: list[object] = []
+        key = (collection, _form(given, leaves))
+        known = self._known.get(key)
+        if known is not None and _refilled(known, leaves, values):
+            return known.condition
+        reader = _Reader(collection, self._resolver, values)
+        condition = reader.conditions(given, _FILTER, 0)
+        places = _places(reader.operands, leaves)
+        if known is None and places is not None:
+            fields = (field for field, _ in reader.operands)
+            keep(self._known, key, _Known(condition, tuple(map(_Operand, fields, places))))
+        return condition
+
+
+def _form(given: object, leaves: list[object]) -> object:
+    """Everything of a filter that its condition can depend on; what only operands depend on is put into ``leaves``."""
+    if isinstance(given, dict):
+        return tuple([part for key, value in given.items() for part in (key, _form(value, leaves))])
+    if isinstance(given, list | tuple):
+        return (list, *[_form(value, leaves) for value in given])
+    leaves.append(given)
+    return given if given is None or isinstance(given, bool) else type(given)
+
+
+def _places(operands: list[tuple[Field, object]], leaves: list[object]) -> list[int] | None:
+    """Which leaf each operand is; None if that cannot be told for sure, or if it is not worth to be remembered.
+
+    Both were met on the same walk, so an operand is the next leaf. What is no operand is null, true or false, and the
+    same for all filters of a form.
+    """
+    if len(leaves) > _MOST_REMEMBERED:
+        return None
+    places = []
+    for place, leaf in enumerate(leaves):
+        if len(places) < len(operands) and operands[len(places)][1] is leaf:
+            places.append(place)
+        elif not (leaf is None or isinstance(leaf, bool)):
+            return None
+    return places if len(places) == len(operands) else None
+
+
+def _refilled(known: _Known, leaves: list[object], values: list[Any]) -> bool:
+    """Add the values of a filter whose form is known. What is wrong with one of them is told by reading it anew."""
+    read = []
+    try:
+        for field, place in known.operands:
+            value = field.kind.read(leaves[place])
+            if field.choices and value not in field.choices:
+                return False
+            read.append(value)
+    except ValueError:
+        return False
+    values.extend(read)
+    return True
 
 
 def value_of(field: Field, value: object, where: str) -> Any:
@@ -57,6 +132,8 @@ class _Reader:
         self._resolver = resolver
         self._values = values
         self._count = 0
+        self.operands: list[tuple[Field, object]] = []
+        """The values as they were given, in their order, and the fields that read them."""
 
     def conditions(self, given: object, where: str, depth: int) -> Condition:
         """All entries of a filter object together."""
@@ -149,6 +226,7 @@ class _Reader:
             if value is None:
                 raise wrong_type(where, kind, value)
             self._values.append(value_of(field, value, where))
+            self.operands.append((field, value))
         return Comparison(path, operator, slot, len(given), kind if path.field.kind is Kind.JSON else "")
 
     def _compared(self, path: Path, operator: Operator, given: list[object], where: str) -> tuple[Field, str]:

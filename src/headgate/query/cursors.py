@@ -37,6 +37,7 @@ class Cursors:
     def __init__(self, key: bytes) -> None:
         self._key = key[:64]
         self._purposes: dict[tuple[Collection, tuple[SortKey, ...]], bytes] = {}
+        self._seals: dict[bytes, hashlib.blake2b] = {}
 
     def writer(self, listing: Listing) -> Callable[[Row], str]:
         """What writes the cursors of a listing's rows: of each the values of the order's fields."""
@@ -45,7 +46,7 @@ class Cursors:
 
         def write(row: Row) -> str:
             values = [row[place] for place in places]
-            body = orjson.dumps([_tagged(value) for value in values])
+            body = orjson.dumps([value if type(value) is str else _tagged(value) for value in values])
             return _text(self._tag(body, purpose) + body)
 
         return write
@@ -85,7 +86,13 @@ class Cursors:
         return body
 
     def _tag(self, body: bytes, purpose: bytes) -> bytes:
-        return hashlib.blake2b(purpose + body, key=self._key, digest_size=_TAG).digest()
+        """The seal of a purpose is begun once, and ended for each body that follows it."""
+        begun = self._seals.get(purpose)
+        if begun is None:
+            begun = keep(self._seals, purpose, hashlib.blake2b(purpose, key=self._key, digest_size=_TAG))
+        seal = begun.copy()
+        seal.update(body)
+        return seal.digest()
 
 
 def _text(raw: bytes) -> str:

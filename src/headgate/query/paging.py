@@ -1,15 +1,16 @@
 """From the paging parameters of a request to a window: by cursor, by offset, or by number, and never two at once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from headgate.protocol.results import Notice
+from headgate.query.caches import keep
 from headgate.query.cursors import Cursors
 from headgate.query.refusals import contradiction, not_allowed
 from headgate.query.shapes import Direction, Listing, Paging, Path, Query, Window
 
-__all__ = ["PAGING", "PageReader", "QueryOptions", "seeking"]
+__all__ = ["PAGING", "PageReader", "QueryOptions"]
 
 _STYLES: Final[Mapping[Paging, tuple[str, ...]]] = {
     Paging.CURSOR: ("first", "after", "last", "before", "edges"),
@@ -41,6 +42,7 @@ class PageReader:
     def __init__(self, cursors: Cursors, options: QueryOptions) -> None:
         self.cursors = cursors
         self.options = options
+        self._seeking: dict[tuple[object, ...], Listing] = {}
 
     def window(self, params: Mapping[str, Any], listing: Listing) -> tuple[Window, tuple[Notice, ...]]:
         """The window that is asked for, and a warning if it is larger than a page may be."""
@@ -81,6 +83,23 @@ class PageReader:
         offset = 0 if cursor is None else self.cursors.read_place(cursor, purpose, "after")
         return Window(Paging.CURSOR, size, offset, edges=edges)
 
+    def query(self, listing: Listing, values: Sequence[Any], window: Window, selection: tuple[Path, ...]) -> Query:
+        """The query for a window of a listing."""
+        cursor = window.cursor
+        if cursor is None and window.direction is Direction.FORWARD and not window.offset:
+            return Query(listing, tuple(values), window, selection)
+        seek = None if cursor is None else tuple([value is None for value in cursor])
+        place = (window.direction is Direction.BACKWARD, seek, len(values), window.offset > 0)
+        shape = self._seeking.get((listing, place))
+        if shape is None:
+            shape = keep(self._seeking, (listing, place), _seeking(listing, window, seek, len(values)))
+        there = [value for value in cursor or () if value is not None]
+        return Query(shape, (*values, *there), window, selection)
+
+
+def _seeking(listing: Listing, window: Window, seek: tuple[bool, ...] | None, slot: int) -> Listing:
+    return replace(listing, direction=window.direction, seek=seek, seek_slot=slot, skips=window.offset > 0)
+
 
 def _refuse_contradictions(params: Mapping[str, Any]) -> None:
     for one, other, rule in _PAIRS:
@@ -115,24 +134,3 @@ def _clamped(name: str, wanted: int, most: int) -> Notice:
         {"field": name, "original_count": wanted, "truncated_count": most, "limit": most},
         "low",
     )
-
-
-def seeking(listing: Listing, values: list[Any], window: Window, selection: tuple[Path, ...]) -> Query:
-    """The query for a window of a listing."""
-    cursor = window.cursor
-    if cursor is None and window.direction is Direction.FORWARD and not window.offset:
-        return Query(listing, tuple(values), window, selection)
-    seek = None if cursor is None else tuple(value is None for value in cursor)
-    shape = Listing(
-        listing.collection,
-        listing.columns,
-        listing.condition,
-        listing.text,
-        listing.order,
-        window.direction,
-        seek,
-        len(values),
-        window.offset > 0,
-    )
-    there = [value for value in cursor or () if value is not None]
-    return Query(shape, (*values, *there), window, selection)

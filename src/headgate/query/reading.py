@@ -2,20 +2,19 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from headgate.protocol.requests import parse_stringified
 from headgate.protocol.results import Notice
 from headgate.query.caches import keep
 from headgate.query.collections import Collection
-from headgate.query.conditions import read_filter
+from headgate.query.conditions import Filters
 from headgate.query.cursors import Cursors
-from headgate.query.paging import PAGING, PageReader, QueryOptions, seeking
+from headgate.query.paging import PAGING, PageReader, QueryOptions
 from headgate.query.paths import Resolver
 from headgate.query.refusals import not_allowed, unknown_name, wrong_type
 from headgate.query.selecting import Selector
-from headgate.query.shapes import RANK, Listing, Paging, Path, Query, SortKey, Summaries, TextShape, Window
+from headgate.query.shapes import RANK, Condition, Listing, Paging, Path, Query, SortKey, Summaries, TextShape, Window
 from headgate.query.summarizing import SummaryReader, sortable
 
 __all__ = ["Asked", "Reader"]
@@ -25,8 +24,7 @@ _MOST_WORDS: Final = 20
 _OF_ITEMS: Final = ("fields", "preset", "sort", *PAGING)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """What a request asks of a collection: a page, summaries, or both."""
 
     query: Query | None
@@ -42,16 +40,17 @@ class Reader:
         self.cursors = cursors
         self.options = options
         self._selector = Selector(resolver)
+        self._filters = Filters(resolver)
         self._summaries = SummaryReader(resolver)
         self._pages = PageReader(cursors, options)
         self.selection = self._selector.selection
-        self._outlines: dict[object, tuple[tuple[SortKey, ...], tuple[Path, ...]]] = {}
+        self._listings: dict[object, Listing] = {}
 
     def read(self, params: Mapping[str, Any], collection: Collection, default_preset: str) -> Asked:
         """Everything that a list or search operation was asked."""
         values: list[Any] = []
         given = params.get("filter")
-        condition = read_filter(given, collection, self.resolver, values) if given else None
+        condition = self._filters.read(given, collection, values) if given else None
         sort = _sort(params.get("sort"))
         text = self._text(params.get("query"), collection, values, ranked=not sort)
         aggregate = params.get("aggregate")
@@ -61,35 +60,44 @@ class Reader:
             if not params.get("include_items") and not any(params.get(name) is not None for name in _OF_ITEMS):
                 return Asked(None, summaries)
         selection = self.selection(collection, params.get("fields"), params.get("preset"), default_preset)
-        order, columns = self._outline(sort, collection, text, selection)
-        listing = Listing(collection, columns, condition, text, order)
+        listing = self._listing(collection, condition, text, sort, selection)
         window, warnings = self._pages.window(params, listing)
         if summaries is not None and not params.get("include_items"):
             return Asked(None, summaries)  # what was said of the items was right, and they are not asked for
-        return Asked(seeking(listing, values, window, selection), summaries, warnings)
+        return Asked(self._pages.query(listing, values, window, selection), summaries, warnings)
 
-    def _outline(
-        self, sort: object, collection: Collection, text: TextShape | None, selection: tuple[Path, ...]
-    ) -> tuple[tuple[SortKey, ...], tuple[Path, ...]]:
-        """The order and the columns of a listing, worked out once for each way of sorting and selecting."""
+    def _listing(
+        self,
+        collection: Collection,
+        condition: Condition | None,
+        text: TextShape | None,
+        sort: object,
+        selection: tuple[Path, ...],
+    ) -> Listing:
+        """The shape of all items that are meant, worked out once for each way of filtering, sorting and selecting."""
         by = tuple(sort.items()) if isinstance(sort, dict) else None
-        key = (collection, by, bool(text and text.ranked), selection) if by or not sort else None
+        key = (collection, condition, text, by, selection) if by or not sort else None
         try:
-            found = self._outlines.get(key) if key else None
+            found = self._listings.get(key) if key else None
         except TypeError:  # what is sorted by is no text: refused below
             found, key = None, None
         if found is None:
             order = self._order(sort, collection, text)
-            found = order, self._selector.columns(selection, order, collection)
+            columns = self._selector.columns(selection, order, collection)
+            found = Listing(collection, columns, condition, text, order)
             if key:
-                keep(self._outlines, key, found)
+                keep(self._listings, key, found)
         return found
 
     def one(self, collection: Collection, key: Sequence[Any], selection: tuple[Path, ...]) -> Query:
         """The query for the one item of a key."""
         values: list[Any] = []
-        condition = read_filter(dict(zip(collection.key, key, strict=True)), collection, self.resolver, values)
-        listing = Listing(collection, self._selector.columns(selection, (), collection), condition)
+        condition = self._filters.read(dict(zip(collection.key, key, strict=True)), collection, values)
+        known = (collection, condition, selection)
+        listing = self._listings.get(known)
+        if listing is None:
+            columns = self._selector.columns(selection, (), collection)
+            listing = keep(self._listings, known, Listing(collection, columns, condition))
         return Query(listing, tuple(values), Window(Paging.CURSOR, 1), selection)
 
     # text

@@ -4,7 +4,7 @@ A *shape* says everything but the values: a statement is made from the shape alo
 no value can ever change a statement, and a statement is made once for all queries of one shape.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -97,8 +97,7 @@ class SortKey(NamedTuple):
     descending: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TextShape:
+class TextShape(NamedTuple):
     """A text query: how many words and phrases it has, and whether the best matches come first."""
 
     count: int
@@ -118,7 +117,8 @@ class Listing:
     """The shape of a page of items.
 
     ``order`` ends with the key, so that it is total. ``seek`` tells, if the page goes on from a cursor, which of the
-    cursor's values are null; the others stand in the query's values from ``seek_slot`` on.
+    cursor's values are null; the others stand in the query's values from ``seek_slot`` on. Everything about a page is
+    found by its shape, so its hash is worked out once.
     """
 
     collection: Collection
@@ -131,6 +131,14 @@ class Listing:
     seek_slot: int = 0
     skips: bool = False
     """Whether items are skipped: offset and numbered pages."""
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        order = self.order, self.direction.value, self.seek, self.seek_slot, self.skips
+        object.__setattr__(self, "_hash", hash((self.collection, self.columns, self.condition, self.text, order)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 class Function(Enum):
@@ -169,8 +177,7 @@ class Paging(Enum):
     PAGE = "page"
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """Which part of the order is asked for."""
 
     paging: Paging
@@ -182,8 +189,7 @@ class Window:
     edges: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A page that is asked for: its shape, the values that belong to it, and which part of the order."""
 
     listing: Listing

@@ -57,6 +57,8 @@ class TimeStyle:
         if self.unit:
             count = value.timestamp() * self.unit
             return int(count) if count.is_integer() else count
+        if not self.digits and not value.microsecond:
+            return value.replace(tzinfo=None).isoformat(self.separator) + self.suffix
         text = value.replace(tzinfo=None).isoformat(self.separator, "microseconds")
         text, fraction = text[:_SECOND], text[_SECOND + 1 :]
         kept = fraction if fraction[self.digits :].strip("0") else fraction[: self.digits].ljust(self.digits, "0")
@@ -226,10 +228,10 @@ def _moment(value: Any) -> Any:
     """A stored moment in ISO 8601, UTC; seconds since 1970 are understood too."""
     if isinstance(value, str):
         size = len(value)
+        if size == _SECOND and value[10] in " T":  # as databases write it, so what is met most comes first
+            return f"{value[:10]}T{value[11:]}Z"
         if size == _SECOND + 1 and value[10] == "T" and value[19] == "Z":
             return value
-        if size == _SECOND and value[10] in " T":
-            return f"{value[:10]}T{value[11:]}Z"
         if size == _MICROSECOND and value[10] in " T" and value[19] == ".":
             return f"{value[:10]}T{value[11:].removesuffix('.000000')}Z"
         try:
