@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from headgate.query.answers import Shaper, summaries_answer
-from headgate.query.backends import Fetched, Groups
+from headgate.query.backends import Fetched, Groups, Read
+from headgate.query.building import Branch, Leaf, compiled
+from headgate.query.memory import list_items
 from headgate.query.paging import QueryOptions
 from tests.query.shop import BOOKS, Shop, shop
 
@@ -15,6 +17,40 @@ def one(isbn: str, *fields: str) -> Any:
 
 
 # items
+
+
+def test_values_are_shown_as_their_columns_say_and_null_as_null() -> None:
+    made = shop()
+    query = made.read(fields=["title", "author.name"]).query
+    assert query is not None
+    title, name = (next(p for p, path in enumerate(query.listing.columns) if path.text == t) for t in TEXTS)
+    reads: list[Read | None] = [None] * len(query.listing.columns)
+    reads[title], reads[name] = str.upper, str.lower
+    rows, _ = list_items(query.listing, query.values, made.held.__getitem__, 4, 0)
+    untitled = (*rows[3][:title], None, *rows[3][title + 1 :])
+    fetched = Fetched([*rows[:3], untitled], reads=tuple(reads))
+    items = made.shaper.page(query, fetched)["items"]
+    assert items[0] == {"title": "A DOLL'S HOUSE", "author": {"name": "ibsen"}}
+    assert items[3] == {"title": None, "author": None}
+
+
+TEXTS = ("title", "author.name")
+
+
+def test_cursors_hold_values_as_they_are_stored() -> None:
+    made = shop()
+    query = made.read(fields=["isbn"], first=2).query
+    assert query is not None
+    rows, _ = list_items(query.listing, query.values, made.held.__getitem__, 3, 0)
+    shown = made.shaper.page(query, Fetched(rows, reads=(lambda isbn: f"ISBN {isbn}",)))
+    assert [item["isbn"] for item in shown["items"]] == ["ISBN 1", "ISBN 2"]
+    assert made.keys(first=2, after=shown["pageInfo"]["endCursor"]) == ["3", "4"]
+
+
+def test_no_name_of_a_field_can_become_code() -> None:
+    name = "x': 1}, print('no') for y in {'"
+    assert compiled(Branch(None, {name: Leaf(0)}), 1, None)([(1,), (2,)]) == [{name: 1}, {name: 2}]
+
 
 ITEMS = [
     pytest.param("1", ["title", "author.name"], {"title": "A Doll's House", "author": {"name": "Ibsen"}}, id="nested"),

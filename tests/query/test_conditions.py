@@ -1,11 +1,14 @@
 """Filters: fields, operators and combinations become conditions, and each mistake has words of its own."""
 
+import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from headgate.query.reading import Reader
 from headgate.query.shapes import All, Any_, Comparison, Not
-from tests.query.shop import refusal, shop
+from tests.query.shop import Shop, refusal, shop
 
 HELD = [
     pytest.param({}, "12345", id="nothing is asked"),
@@ -79,6 +82,107 @@ def test_filters_that_differ_in_values_alone_have_the_same_shape() -> None:
     assert other is not None
     assert one.listing == other.listing
     assert hash(one.listing) == hash(other.listing)
+
+
+AGAIN = [
+    pytest.param({"author_id": 1}, {"author_id": 2}, "2", id="another value"),
+    pytest.param({"author_id": 1}, {"author_id": None}, "4", id="null in place of a value"),
+    pytest.param({"author_id": None}, {"author_id": 1}, "15", id="a value in place of null"),
+    pytest.param({"in_stock": True}, {"in_stock": False}, "25", id="no in place of yes"),
+    pytest.param(
+        {"author_id": {"is_null": True}}, {"author_id": {"is_null": False}}, "1235", id="the opposite of a flag"
+    ),
+    pytest.param(
+        {"state": {"is_null": False}, "in_stock": False, "isbn": "1"},
+        {"state": {"is_null": False}, "in_stock": False, "isbn": "2"},
+        "2",
+        id="a flag before a value like it",
+    ),
+    pytest.param(
+        {"isbn": {"in": ["1", "2"]}, "title": {"ne": "Emma"}},
+        {"isbn": {"in": ["2", "1"]}, "title": {"ne": "A Doll's House"}},
+        "2",
+        id="values in their places",
+    ),
+    pytest.param({"isbn": {"in": ["1", "2"]}}, {"isbn": {"in": ["1", "2", "3"]}}, "123", id="a longer list"),
+    pytest.param({"state": {"in": ["new", None]}}, {"state": {"in": [None, "used"]}}, "1345", id="null elsewhere"),
+    pytest.param({"details.pages": {"gt": 88}}, {"details.pages": {"gt": "l"}}, "3", id="another type inside JSON"),
+    pytest.param({"and": [{"isbn": "1"}]}, {"or": [{"isbn": "1"}, {"isbn": "2"}]}, "12", id="another combination"),
+]
+
+
+@pytest.mark.parametrize(("first", "then", "expected"), AGAIN)
+def test_a_filter_means_the_same_after_others_of_nearly_its_form(
+    first: dict[str, Any], then: dict[str, Any], expected: str
+) -> None:
+    made = shop()
+    made.keys(filter=first)
+    assert made.keys(filter=then) == list(expected)
+    assert made.keys(filter=then) == list(expected)
+    assert made.keys(filter=first) == shop().keys(filter=first)
+
+
+def test_filters_of_known_forms_are_read_like_new_ones() -> None:
+    made = shop()
+    chance = random.Random(20)  # noqa: S311  (the same filters in every run)
+    for _ in range(2000):
+        asked = any_filter(chance, 3)
+        known, new = made.read(filter=asked).query, fresh(made).read(filter=asked).query
+        assert known is not None
+        assert new is not None
+        assert known.listing.condition == new.listing.condition
+        assert known.values == new.values
+
+
+def any_filter(chance: random.Random, depth: int) -> dict[str, Any]:
+    """A filter of one to three entries, with few values, so that the same ones stand in different places."""
+    asked: dict[str, Any] = {}
+    for _ in range(chance.randint(1, 3)):
+        if depth and chance.random() < 0.3:
+            combiner = chance.choice(["and", "or", "not"])
+            inner = [any_filter(chance, depth - 1) for _ in range(chance.randint(1, 2))]
+            asked[combiner] = inner[0] if combiner == "not" else inner
+        else:
+            name, one = chance.choice(ENTRIES)
+            asked[name] = one(chance)
+    return asked
+
+
+ENTRIES: list[tuple[str, Callable[[random.Random], Any]]] = [
+    ("isbn", lambda chance: chance.choice(["1", "2", None])),
+    ("title", lambda chance: {chance.choice(["eq", "ne", "contains"]): chance.choice(["1", "2"])}),
+    ("author_id", lambda chance: {"in": [chance.choice([1, 2, "1", None]) for _ in range(chance.randint(1, 3))]}),
+    ("author_id", lambda chance: {"is_null": chance.choice([True, False])}),
+    ("price", lambda chance: {"between": [chance.choice([1, 1.5, "1"]), chance.choice([2, "2.50"])]}),
+    ("state", lambda chance: {"not_in": [chance.choice(["new", "used", None])]}),
+    ("in_stock", lambda chance: chance.choice([True, False])),
+    ("details.pages", lambda chance: {"gt": chance.choice([1, 1.5, "1"])}),
+    ("details.signed", lambda chance: chance.choice([True, False, 1, "1"])),
+]
+
+
+def fresh(made: Shop) -> Shop:
+    """The same shop, which was asked nothing yet and knows the same paths."""
+    other = shop()
+    other.reader = Reader(made.reader.resolver, made.cursors, made.options)
+    return other
+
+
+def test_a_mistake_in_a_filter_of_a_known_form_is_told_where_it_stands() -> None:
+    made = shop()
+    made.keys(filter={"state": {"in": ["new", "used"]}, "published": {"gt": "1815-01-01"}})
+    choice = {"state": {"in": ["new", "old"]}, "published": {"gt": "1815-01-01"}}
+    error = refusal(lambda: made.keys(filter=choice))
+    assert "'old' is none of the values of 'state'" in error.message
+    value = {"state": {"in": ["new", "used"]}, "published": {"gt": "1815"}}
+    error = refusal(lambda: made.keys(filter=value))
+    assert error.message == refusal(lambda: shop().keys(filter=value)).message
+
+
+def test_long_lists_are_read_each_for_itself() -> None:
+    made = shop()
+    assert made.keys(filter={"isbn": {"in": [*"12", *map(str, range(100, 200))]}}) == ["1", "2"]
+    assert made.keys(filter={"isbn": {"in": [*"13", *map(str, range(100, 200))]}}) == ["1", "3"]
 
 
 def nested(depth: int) -> dict[str, Any]:

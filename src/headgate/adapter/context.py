@@ -134,9 +134,9 @@ class Context:
         "_ask",
         "_attempt",
         "_is_async",
+        "_log",
         "_progress",
         "caller",
-        "log",
         "operation",
         "request_id",
         "session",
@@ -159,12 +159,20 @@ class Context:
         self.request_id = request_id
         self.caller = caller
         self.session = session
-        self.log = logging.LoggerAdapter(_LOG, {"operation": operation, "request_id": request_id})
         self.warnings: list[Notice] = []
         self._progress = progress
         self._attempt = attempt
         self._is_async = is_async
         self._ask = ask
+        self._log: logging.LoggerAdapter[logging.Logger] | None = None
+
+    @property
+    def log(self) -> "logging.LoggerAdapter[logging.Logger]":
+        """Where a handler writes what its operator should know: each line names the operation and the request."""
+        if self._log is None:
+            names = {"operation": self.operation, "request_id": self.request_id}
+            self._log = logging.LoggerAdapter(_LOG, names)
+        return self._log
 
     @property
     def execution_id(self) -> str | None:

@@ -143,7 +143,10 @@ class Engine:
             attaches=attaches,
         )
         started = time.perf_counter()
-        await self._take_slot()
+        try:
+            self._slots.acquire_nowait()  # one of the requests in work (Spec 9.3)
+        except anyio.WouldBlock:
+            await self._slots.acquire()
         try:
             encoded = await self._answer(arguments, scope)
         finally:
@@ -159,7 +162,7 @@ class Engine:
             encoded.attachments,
             scope.session.id,
         )
-        if self._tell:
+        if self._tell.is_heard:
             self._tell(events.Answered(*about(scope), size=len(encoded.raw), duration_ms=ms_since(started)))
         return reply
 
@@ -168,13 +171,6 @@ class Engine:
         scope = Scope("", None, ANONYMOUS, Session(), None, False)
         request = request_from({"operation": operation, "params": dict(params)}, self._limits)
         return self._validate(self._route(request, scope), scope, quietly=True).given
-
-    async def _take_slot(self) -> None:
-        """One of the requests in work (Spec 9.3); there is something to wait for only when they are too many."""
-        try:
-            self._slots.acquire_nowait()
-        except anyio.WouldBlock:
-            await self._slots.acquire()
 
     async def _answer(self, arguments: object, scope: Scope) -> Encoded:
         """Decode (Spec 4.1, 4.7), then one operation or several."""
@@ -288,7 +284,7 @@ class Engine:
             if self.gatekeeper is not None:
                 respect(self.gatekeeper, permitted.call.operation, error.error)
             raise
-        if self._tell and outcome.duration_ms is not None:
+        if self._tell.is_heard and outcome.duration_ms is not None:
             self._tell(events.Executed(*about(scope), outcome.call.operation.name, outcome.duration_ms))
         outcome, attachments = detached(outcome, scope)
         return self._encode(shape(outcome, scope), outcome, attachments)
@@ -312,7 +308,7 @@ class Engine:
         if self.gatekeeper is not None:
             params, controls = take_controls(request, operation, self.gatekeeper)
         values, given, warnings = validate(operation, params, self._limits, strict=self.options.strict)
-        if self._tell and not quietly:
+        if self._tell.is_heard and not quietly:
             shown = masked(operation, given)
             self._tell(events.Validated(*about(scope), operation.name, operation.category, shown))
         dry_run = not operation.category.read_only and values.get(DRY_RUN) is True
@@ -353,7 +349,7 @@ class Engine:
         return Permitted(call._replace(warnings=call.warnings + admission.warnings), admission)
 
     def _tell_decision(self, call: Call, scope: Scope, effect: Effect, rule: str = "") -> None:
-        if self._tell:
+        if self._tell.is_heard:
             self._tell(events.Decided(*about(scope), call.operation.name, effect.value, rule))
 
     async def _affected_rows(self, call: Call, scope: Scope) -> int | None:
@@ -390,7 +386,7 @@ class Engine:
         return Encoded(raw, execution=outcome.execution, attachments=attachments)
 
     def _tell_received(self, scope: Scope, operations: int, request: Request | None = None) -> None:
-        if self._tell:
+        if self._tell.is_heard:
             labels = request.metadata if request else {}
             lasting = scope.session.lasting
             self._tell(events.Received(*about(scope), scope.endpoint, operations, labels, lasting))

@@ -15,13 +15,11 @@ _LOG: Final = logging.getLogger("headgate")
 
 
 class Teller:
-    """Passes events on; false if nobody listens, so that none need be made."""
+    """Passes events on. If nobody hears them, none need be made."""
 
     def __init__(self, listeners: Iterable[Listener]) -> None:
         self._listeners = tuple(listeners)
-
-    def __bool__(self) -> bool:
-        return bool(self._listeners)
+        self.is_heard = bool(self._listeners)
 
     def __call__(self, event: Event) -> None:
         """Tell everybody."""

@@ -86,7 +86,7 @@ def _places(operands: list[tuple[Field, object]], leaves: list[object]) -> list[
     """
     if len(leaves) > _MOST_REMEMBERED:
         return None
-    places = []
+    places: list[int] = []
     for place, leaf in enumerate(leaves):
         if len(places) < len(operands) and operands[len(places)][1] is leaf:
             places.append(place)

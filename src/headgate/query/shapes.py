@@ -97,7 +97,8 @@ class SortKey(NamedTuple):
     descending: bool = False
 
 
-class TextShape(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TextShape:
     """A text query: how many words and phrases it has, and whether the best matches come first."""
 
     count: int

@@ -170,6 +170,8 @@ class PostgresValues(Values):
 
 def _postgres_moment(value: str) -> str:
     """A moment in ISO 8601, UTC; what is outside of its years is answered as the server writes it."""
+    if len(value) == _SECOND:
+        return f"{value[:10]}T{value[11:]}Z"
     text = value.removesuffix("+00")
     if len(text) == _SECOND:
         return f"{text[:10]}T{text[11:]}Z"
