@@ -49,7 +49,7 @@ class Failures:
             error = ErrorDetail(error.code, error.message)
         elif error.code.startswith("INTERNAL_"):
             error = ErrorDetail(error.code, error.message, {**(error.details or {}), **_trail(scope)})
-        if self.tell:
+        if self.tell.is_heard:
             self.tell(events.Refused(*about(scope), name, _without_token(error)))
         return self._failure(replace(error, confirmation=None) if scope.batched else error)
 
@@ -69,7 +69,7 @@ class Failures:
         detail = refusals.internal_error(_trail(scope))
         if brief or request.operation == INTROSPECT:
             detail = ErrorDetail(detail.code, detail.message)
-        if self.tell:
+        if self.tell.is_heard:
             self.tell(events.Failed(*about(scope), request.operation, detail))
         return self._failure(detail)
 
