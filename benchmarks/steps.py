@@ -17,9 +17,10 @@ from benchmarks.stores import fresh_stores
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import AsyncCall, Timing, race, take_turns
 from headgate import Adapter, Engine, Session
-from headgate.safety.autonomy.evaluation import History, Report, Situation, evaluate
+from headgate.safety.autonomy.evaluation import Situation, evaluate
 from headgate.safety.autonomy.rules import AgentRules
 from headgate.safety.autonomy.scoring import score
+from headgate.safety.autonomy.verdicts import History, Report
 from headgate.safety.loop.agents import AGENT, agent_key, hint_digest
 from headgate.server.settings import Settings
 from headgate.store.interface import Store

@@ -13,9 +13,10 @@ from functools import cache
 from pathlib import Path
 
 from headgate.protocol.autonomy import Tier
-from headgate.safety.autonomy.evaluation import History, Report, Situation, Way, evaluate
+from headgate.safety.autonomy.evaluation import Situation, evaluate
 from headgate.safety.autonomy.rules import AgentRules
 from headgate.safety.autonomy.scoring import score
+from headgate.safety.autonomy.verdicts import History, Report, Way
 
 __all__ = ["FORMS", "LABELS", "SETS", "Action", "actions", "main", "matrix", "table", "takes"]
 

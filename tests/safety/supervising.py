@@ -13,11 +13,11 @@ from headgate.safety.autonomy.scoring import score
 from headgate.safety.gatekeeper import Gatekeeper
 from headgate.safety.grants import Grant
 from headgate.safety.loop.agents import Agent
-from headgate.safety.loop.challenges import Challenge
+from headgate.safety.loop.challenges import Announce, Challenge, nobody
 from headgate.safety.loop.operations import startable
 from headgate.safety.loop.overseeing import Overseer
 from headgate.safety.loop.persons import challenges, find_agent, show_code, show_token
-from headgate.safety.loop.service import Announce, SafetyLoop, nobody
+from headgate.safety.loop.service import SafetyLoop
 from headgate.store.interface import Store
 from headgate.store.opening import open_store
 from tests.safety.guarding import Clock, Guarded, code_of, policy

@@ -19,7 +19,7 @@ from headgate.cli.state import By, State, command, login_name, open_state
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.protocol.times import ago
 from headgate.protocol.visible import json_line, visible
-from headgate.safety.autonomy.evaluation import Way
+from headgate.safety.autonomy.verdicts import Way
 from headgate.safety.grants import GRANT, Grant
 from headgate.safety.loop.agents import BLOCKED, EXECUTING, Agent, Step
 from headgate.safety.loop.challenges import CHALLENGE, Challenge

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -45,9 +46,10 @@ from headgate.protocol.tables import FORMAT
 from headgate.safety.decisions import Effect
 from headgate.safety.describing import Description
 from headgate.safety.gatekeeper import Gatekeeper
-from headgate.safety.loop.operations import loop_operations
-from headgate.safety.loop.service import SafetyLoop
 from headgate.store.opening import open_store
+
+if TYPE_CHECKING:
+    from headgate.safety.loop.service import SafetyLoop
 
 __all__ = ["Engine", "EngineOptions"]
 
@@ -75,7 +77,7 @@ class Engine:
         options: EngineOptions | None = None,
         *,
         gatekeeper: Gatekeeper | None = None,
-        loop: SafetyLoop | None = None,
+        loop: "SafetyLoop | None" = None,
         executions: Executions | None = None,
         listeners: Iterable[events.Listener] = (),
     ) -> None:
@@ -108,9 +110,13 @@ class Engine:
         self._id_prefix = f"req_{secrets.token_hex(4)}"
         self._ids = count(1)
 
-    def _added(self, loop: SafetyLoop | None, executions: Executions | None) -> Mapping[str, Operation]:
+    def _added(self, loop: "SafetyLoop | None", executions: Executions | None) -> Mapping[str, Operation]:
         """The operations that are not the adapter's own."""
-        supervised = loop_operations(loop) if loop else {}
+        supervised: Mapping[str, Operation] = {}
+        if loop:
+            from headgate.safety.loop.operations import loop_operations  # noqa: PLC0415  (a quarter of the start)
+
+            supervised = loop_operations(loop)
         followed = execution_operations(executions, self.adapter.operations) if executions else {}
         return {**supervised, **followed}
 

@@ -1,7 +1,7 @@
 """What introspection tells of danger, policy and quotas: to a machine in full, to a model in a sentence."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from headgate.adapter.context import ANONYMOUS, Context
 from headgate.adapter.operations import Operation
@@ -11,9 +11,11 @@ from headgate.safety.danger import PATTERNS
 from headgate.safety.decisions import Effect
 from headgate.safety.gatekeeper import Gatekeeper
 from headgate.safety.judging import judge
-from headgate.safety.loop.service import SafetyLoop
 from headgate.safety.policy.rules import Facts, Rule
 from headgate.safety.trust import MATRIX, decide_by_trust
+
+if TYPE_CHECKING:
+    from headgate.safety.loop.service import SafetyLoop
 
 __all__ = ["Description"]
 
@@ -32,7 +34,7 @@ _LOOP_QUERY: Final[Mapping[str, str]] = {
 class Description:
     """Tells what a gatekeeper knows, and what the safety loop demands."""
 
-    def __init__(self, gatekeeper: Gatekeeper, loop: SafetyLoop | None = None) -> None:
+    def __init__(self, gatekeeper: Gatekeeper, loop: "SafetyLoop | None" = None) -> None:
         self._gatekeeper = gatekeeper
         self._loop = loop
 

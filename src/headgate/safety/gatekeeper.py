@@ -7,7 +7,7 @@ confirmation, in this order. One that nothing concerns passes at once, without w
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from headgate.adapter.context import ANONYMOUS, Caller, Session
 from headgate.adapter.operations import Operation
@@ -23,14 +23,16 @@ from headgate.safety.decisions import Effect, Who
 from headgate.safety.denials import denial
 from headgate.safety.grants import APPROVAL, Grant, Purpose
 from headgate.safety.judging import Judgement, Standing, is_denied_anyway, judge
-from headgate.safety.loop.agents import Agent
-from headgate.safety.loop.overseeing import Overseer
 from headgate.safety.metering import Meter
 from headgate.safety.policy.rules import Facts, Policy
 from headgate.safety.trust import DEFAULT_TRUST, decide_by_trust
 from headgate.store.audit import PRUNED, Entry, Row
 from headgate.store.interface import Store
 from headgate.store.windows import Charge
+
+if TYPE_CHECKING:
+    from headgate.safety.loop.agents import Agent
+    from headgate.safety.loop.overseeing import Overseer
 
 __all__ = ["Admission", "DryRun", "Gatekeeper"]
 
@@ -71,7 +73,7 @@ class Gatekeeper:
         trust: Trust = DEFAULT_TRUST,
         trusts: Mapping[str, Trust] | None = None,
         clock: Clock = time.time,
-        overseer: Overseer | None = None,
+        overseer: "Overseer | None" = None,
     ) -> None:
         self.adapter = adapter
         self.overseer = overseer
@@ -206,7 +208,7 @@ class Gatekeeper:
         [used] = await self.store.used([charge], self.clock())
         return used.amount + is_new > escalation.after
 
-    async def _oversee(self, ask: Ask) -> Agent | None:
+    async def _oversee(self, ask: Ask) -> "Agent | None":
         """The supervised agent that a call belongs to; what it may not do now is refused, and that is written down."""
         if self.overseer is None:
             return None
@@ -216,7 +218,7 @@ class Gatekeeper:
             await self.store.append([entry_of(ask, REFUSED, self.clock(), self.adapter, code=error.error.code)])
             raise
 
-    async def _request(self, ask: Ask, judgement: Judgement, agent: Agent | None = None) -> AqlError:
+    async def _request(self, ask: Ask, judgement: Judgement, agent: "Agent | None" = None) -> AqlError:
         entries = [self._proposed(ask, judgement, "CONFIRMATION_REQUIRED")]
         await self._tidy()
         whose = agent.key if agent else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.exposure import Exposure
@@ -23,17 +23,18 @@ from headgate.protocol.danger import Trust
 from headgate.protocol.limits import LIMIT_ROWS, LimitError, Limits
 from headgate.protocol.profiles import PROFILES, Mode, Profile
 from headgate.protocol.suggestions import did_you_mean, nearest
-from headgate.safety.autonomy.scoring import score
 from headgate.safety.gatekeeper import Gatekeeper
-from headgate.safety.loop.operations import startable
-from headgate.safety.loop.overseeing import Overseer
-from headgate.safety.loop.service import Announce, SafetyLoop, nobody
+from headgate.safety.loop.challenges import Announce, nobody
 from headgate.safety.policy.checking import check_policy
 from headgate.safety.policy.reading import PolicyError, policy_from, read_policy
 from headgate.safety.policy.rules import Policy
 from headgate.safety.trust import DEFAULT_TRUST
 from headgate.store.interface import Store, StoreError
 from headgate.store.opening import open_store
+
+if TYPE_CHECKING:
+    from headgate.safety.loop.overseeing import Overseer
+    from headgate.safety.loop.service import SafetyLoop
 
 __all__ = ["SettingError", "Settings", "audit_key", "with_limits"]
 
@@ -128,12 +129,15 @@ class Settings:
         """The same with a safety loop that goes this far."""
         return replace(self, safety_loop=mode)
 
-    def loop(self, adapter: Adapter, store: Store) -> SafetyLoop | None:
+    def loop(self, adapter: Adapter, store: Store) -> "SafetyLoop | None":
         """What supervises agents, if anything does."""
         autonomy = self.policy.autonomy
         mode = self.loop_mode
         if mode is None:
             return None
+        from headgate.safety.autonomy.scoring import score  # noqa: PLC0415  (its words take a third of a second)
+        from headgate.safety.loop.service import SafetyLoop  # noqa: PLC0415
+
         settings, scorer = replace(autonomy, mode=mode), adapter.scorer(score)
         return SafetyLoop(adapter.name, store, settings, scorer=scorer, announce=self.announce or nobody)
 
@@ -146,15 +150,15 @@ class Settings:
         self,
         adapter: Adapter,
         store: Store,
-        loop: SafetyLoop | None = None,
+        loop: "SafetyLoop | None" = None,
         executions: Executions | None = None,
     ) -> Gatekeeper:
         """What guards an adapter; a policy that does not fit it is refused, and what looks odd in it is logged."""
         followed = execution_operations(executions) if executions else {}
-        operations = {**adapter.operations, **followed, **(startable(loop) if loop else {})}
+        overseer, startable = _supervision(loop) if loop else (None, {})
+        operations = {**adapter.operations, **followed, **startable}
         trust = self.trust or self.policy.trust or adapter.trust or DEFAULT_TRUST
         self._check_policy(adapter, operations, trust)
-        overseer = Overseer(loop) if loop else None
         return Gatekeeper(
             adapter.name,
             operations,
@@ -194,6 +198,14 @@ class Settings:
         return Engine(
             adapter, options, gatekeeper=gatekeeper, loop=loop, executions=executions, listeners=self.listeners
         )
+
+
+def _supervision(loop: "SafetyLoop") -> "tuple[Overseer, Mapping[str, Operation]]":
+    """What stands before the gate where agents are supervised, and the one operation of theirs that it guards."""
+    from headgate.safety.loop.operations import startable  # noqa: PLC0415  (a server without a loop needs neither)
+    from headgate.safety.loop.overseeing import Overseer  # noqa: PLC0415
+
+    return Overseer(loop), startable(loop)
 
 
 def _mode(value: object) -> Mode:

@@ -3,8 +3,9 @@
 from typing import Any
 
 from headgate.protocol.autonomy import Risk, Scorer
-from headgate.safety.autonomy.evaluation import History, PastStep, Report, Situation
+from headgate.safety.autonomy.evaluation import Situation
 from headgate.safety.autonomy.rules import AgentRules
+from headgate.safety.autonomy.verdicts import History, PastStep, Report
 
 __all__ = ["of_risk", "past", "situation", "unasked"]
 

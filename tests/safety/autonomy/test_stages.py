@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from headgate.protocol.autonomy import Risk, StepOutcome, Tier, Tolerance
 from headgate.safety.autonomy.evaluation import (
     STAGES,
-    History,
-    PastStep,
-    Report,
     Situation,
-    Verdict,
-    Way,
     evaluate,
     patterns,
     previous_outcome,
@@ -24,6 +19,7 @@ from headgate.safety.autonomy.evaluation import (
     step_limit,
 )
 from headgate.safety.autonomy.rules import AgentRules
+from headgate.safety.autonomy.verdicts import History, PastStep, Report, Verdict, Way
 from tests.safety.autonomy.situations import BARE, of_risk, past, situation, unasked
 
 Stage = Callable[[Situation], Verdict | None]

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.protocol.autonomy import Tolerance
-from headgate.safety.autonomy.evaluation import History, evaluate
+from headgate.safety.autonomy.evaluation import evaluate
 from headgate.safety.autonomy.rules import AgentRules, Tightening
+from headgate.safety.autonomy.verdicts import History
 from tests.safety.autonomy.situations import of_risk, situation
 
 PATTERNS = st.lists(st.sampled_from(["*", "walk*", "walk the dog", "run*", "?ing", "read_*", ""]), max_size=4).map(

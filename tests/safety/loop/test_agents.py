@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.protocol.autonomy import Notification, NotificationType, Tolerance
-from headgate.safety.autonomy.evaluation import PastStep, Way
 from headgate.safety.autonomy.rules import Tightening
+from headgate.safety.autonomy.verdicts import PastStep, Way
 from headgate.safety.loop.agents import (
     Agent,
     Block,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from headgate.protocol.autonomy import LoopMode, Risk, StepOutcome, Tier
-from headgate.safety.autonomy.evaluation import Verdict, Way
 from headgate.safety.autonomy.rules import AgentRules
+from headgate.safety.autonomy.verdicts import Verdict, Way
 from headgate.safety.decisions import Who
 from headgate.safety.grants import Grant
 from headgate.safety.loop.agents import Agent, Block, Execution, Leave, Pause, hint_digest

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 from headgate.protocol.autonomy import Notification, NotificationType, Tolerance
 from headgate.protocol.canonical import digest
 from headgate.protocol.visible import visible
-from headgate.safety.autonomy.evaluation import History, PastStep, Way
 from headgate.safety.autonomy.rules import Tightening
 from headgate.safety.autonomy.texts import skeleton
+from headgate.safety.autonomy.verdicts import History, PastStep, Way
 from headgate.safety.grants import Grant
 from headgate.safety.loop.challenges import Challenge
 from headgate.store.records import Record

@@ -7,13 +7,13 @@ import hashlib
 import hmac
 import secrets
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from headgate.store.records import Record
 
-__all__ = ["CHALLENGE", "Challenge", "new_challenge"]
+__all__ = ["CHALLENGE", "Announce", "Challenge", "new_challenge", "nobody"]
 
 CHALLENGE: Final = "challenge"
 """The kind of record that challenges are kept as."""
@@ -111,6 +111,14 @@ class Challenge:
 def new_challenge(**about: Any) -> Challenge:
     """A challenge under an id that nobody can guess."""
     return Challenge(id=str(uuid.uuid4()), **about)
+
+
+Announce: TypeAlias = Callable[[Challenge], Awaitable[None]]
+"""Tells persons, through channels of their own, that something waits to be verified."""
+
+
+async def nobody(_challenge: Challenge) -> None:
+    """Whoever looks will find it."""
 
 
 def _hash(salt: str, code: str) -> str:

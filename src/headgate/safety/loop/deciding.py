@@ -10,7 +10,7 @@ from headgate.adapter.context import Caller
 from headgate.protocol.errors import AqlError, Denied
 from headgate.safety.asks import identity
 from headgate.safety.auditing import APPROVED
-from headgate.safety.autonomy.evaluation import Way
+from headgate.safety.autonomy.verdicts import Way
 from headgate.safety.clock import Clock, rounded_up
 from headgate.safety.confirmations import KEPT_SECONDS, entry_of_grant
 from headgate.safety.grants import APPROVAL, GRANT, Grant, Presented, Purpose

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from headgate.protocol.autonomy import Tier
 from headgate.protocol.visible import visible
-from headgate.safety.autonomy.evaluation import Verdict
+from headgate.safety.autonomy.verdicts import Verdict
 from headgate.safety.decisions import Who
 from headgate.safety.grants import Binding, Grant, Purpose, new_grant
 from headgate.safety.loop.agents import RECORD_STEP, Agent, Execution, Pause, hint_digest, named

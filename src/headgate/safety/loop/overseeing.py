@@ -10,8 +10,8 @@ from headgate.adapter.operations import Operation
 from headgate.protocol.errors import Denied
 from headgate.protocol.names import RESERVED_OPERATIONS
 from headgate.safety.asks import Ask, identity
-from headgate.safety.autonomy.evaluation import Way
 from headgate.safety.autonomy.texts import folded
+from headgate.safety.autonomy.verdicts import Way
 from headgate.safety.loop.agents import EXECUTE_AGENT, MARK, RECORD_STEP, SESSION, Agent, Party, named
 from headgate.safety.loop.service import SafetyLoop
 from headgate.safety.loop.settings import Unreported

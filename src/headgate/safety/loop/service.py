@@ -7,18 +7,17 @@ all. Where two come at once, one is done after the other has been seen.
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final
 
 from headgate.adapter.context import Caller
 from headgate.protocol.autonomy import Directive, LoopMode, Notification, Scorer, Tier, Tolerance
 from headgate.protocol.errors import AqlError, Denied
 from headgate.protocol.visible import visible
 from headgate.safety.asks import identity
-from headgate.safety.autonomy.evaluation import Verdict, Way
 from headgate.safety.autonomy.rules import AgentRules, Tightening
 from headgate.safety.autonomy.scoring import score
+from headgate.safety.autonomy.verdicts import Verdict, Way
 from headgate.safety.clock import Clock
 from headgate.safety.confirmations import KEPT_SECONDS
 from headgate.safety.grants import GRANT, Grant
@@ -39,7 +38,7 @@ from headgate.safety.loop.agents import (
     named,
 )
 from headgate.safety.loop.auditing import ABORTED, CHALLENGED, COMPLETED, STARTED, entry_of_agent
-from headgate.safety.loop.challenges import CHALLENGE, Challenge
+from headgate.safety.loop.challenges import CHALLENGE, Announce, Challenge, nobody
 from headgate.safety.loop.endings import given_up
 from headgate.safety.loop.holding import challenge_of
 from headgate.safety.loop.notifying import error, of_block
@@ -48,7 +47,7 @@ from headgate.safety.loop.steps import Reported, Seen, Stepping, stopped
 from headgate.store.interface import Store
 from headgate.store.records import NEW, Record
 
-__all__ = ["Announce", "SafetyLoop", "nobody"]
+__all__ = ["SafetyLoop"]
 
 _LOG: Final = logging.getLogger("headgate")
 _LEFT_SECONDS: Final = 3600.0
@@ -56,13 +55,6 @@ _LEFT_SECONDS: Final = 3600.0
 _NOTHING_MORE: Final = Tightening()
 _AT_ONCE: Final = 50
 """How many blocked agents are looked up at once: there are few, and each step asks for them."""
-
-Announce: TypeAlias = Callable[[Challenge], Awaitable[None]]
-"""Tells persons, through channels of their own, that something waits to be verified."""
-
-
-async def nobody(_challenge: Challenge) -> None:
-    """Whoever looks will find it."""
 
 
 class SafetyLoop:

@@ -5,8 +5,9 @@ from functools import cached_property
 
 from headgate.protocol.autonomy import Directive, LoopMode, Notification, Scorer, StepOutcome, Tier
 from headgate.protocol.visible import visible
-from headgate.safety.autonomy.evaluation import Report, Situation, Verdict, Way, evaluate
+from headgate.safety.autonomy.evaluation import Situation, evaluate
 from headgate.safety.autonomy.rules import AgentRules
+from headgate.safety.autonomy.verdicts import Report, Verdict, Way
 from headgate.safety.grants import Grant
 from headgate.safety.loop.agents import SHOWN, Agent, Block, Execution, Leave, Pause, Step, brief, exactly, hint_digest
 from headgate.safety.loop.auditing import BLOCKED_AGENT, PAUSED, STEP, entry_of_agent
