@@ -11,7 +11,8 @@ import anyio
 import jwt
 import pytest
 
-from headgate.server.auth import JwtVerifier, OAuth
+from headgate.server.auth import OAuth
+from headgate.server.oauth import JwtVerifier
 from headgate.server.settings import SettingError
 from tests.server.authority import Authority, SigningKey, authority
 from tests.server.processes import WORKSHOP, Serving, serve_http

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from headgate.cli.options import option
 from headgate.protocol.limits import LIMIT_ROWS, Limits
-from headgate.server.auth import JwtVerifier, OAuth, StaticToken, StaticTokens, read_token_file
+from headgate.server.auth import OAuth, StaticToken, StaticTokens, read_token_file
 from headgate.server.http import Access
 from headgate.server.settings import SettingError, with_limits
 
@@ -111,6 +111,8 @@ class Entrance:
                 jwks_url=self.oauth_jwks,
                 required_scopes=self.oauth_scope,
             )
+            from headgate.server.oauth import JwtVerifier  # noqa: PLC0415  (cryptography, for those who need it)
+
             return replace(open_access, verifier=JwtVerifier(oauth), oauth=oauth)
         if self.oauth_audience or self.oauth_jwks or self.oauth_scope:
             raise SettingError("The --oauth options need --oauth-issuer")

@@ -5,11 +5,10 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import anyio
 import orjson
-from rich.console import Console
 
 from headgate.cli.exits import UNREACHABLE, USAGE
 from headgate.client.targets import TargetError, only
@@ -17,13 +16,18 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.server.settings import SettingError
 from headgate.store.interface import StoreError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 __all__ = ["complain", "console", "guarded", "is_coloured", "log_to_stderr", "print_json", "print_line", "told"]
 
 _LOG: Final = logging.getLogger("headgate")
 
 
-def console() -> Console:
+def console() -> "Console":
     """Standard output, in colour only if it is a terminal."""
+    from rich.console import Console  # noqa: PLC0415  (a server prints nothing that needs it)
+
     return Console(highlight=False)
 
 

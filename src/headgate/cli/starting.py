@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
 import anyio
-from rich.console import Console
 
 from headgate.adapter.parts import PartState
 from headgate.sources.gate.gate import Gate
@@ -41,6 +40,8 @@ def starting(gate: Gate, stream: TextIO, *, plainly: bool) -> Iterator[Callable[
         patience = _PATIENCE_SECONDS if plainly else _QUIET_SECONDS
         yield lambda: _wait(gate, lambda line: _write(stream, line), patience)
         return
+    from rich.console import Console  # noqa: PLC0415  (for terminals alone)
+
     console = Console(file=stream)
     with console.status("headgate: starting", spinner="dots") as status:
         yield lambda: _wait(gate, lambda line: status.update(f"headgate: {line}"), _PATIENCE_SECONDS)

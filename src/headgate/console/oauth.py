@@ -13,7 +13,8 @@ from urllib.parse import urlencode
 import httpx2
 
 from headgate.safety.clock import Clock
-from headgate.server.auth import JwtVerifier, OAuth, discover
+from headgate.server.auth import OAuth
+from headgate.server.oauth import JwtVerifier, discover
 from headgate.server.settings import SettingError
 from headgate.store.interface import Store
 from headgate.store.records import Record
