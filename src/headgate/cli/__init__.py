@@ -9,6 +9,7 @@ import sys
 from cyclopts import App, CycloptsError, UnusedCliTokensError
 
 from headgate._version import __version__
+from headgate.cli import garbage
 from headgate.cli.exits import MISCONFIGURED, OK, USAGE
 
 __all__ = ["app", "main"]
@@ -45,6 +46,7 @@ app.register_install_completion_command(help="Install completion for this shell 
 
 def main() -> None:
     """Run a command; whatever is wrong with its words is said in one line."""
+    garbage.put_off()
     _prepare_streams()
     try:
         words = _with_command(sys.argv[1:])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 import anyio
 import orjson
 
+from headgate.cli import garbage
 from headgate.cli.exits import UNREACHABLE, USAGE
 from headgate.client.targets import TargetError, only
 from headgate.protocol.adapter_errors import AdapterError
@@ -91,8 +92,13 @@ def log_to_stderr(level: str) -> None:
         logging.getLogger(noisy).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
 
 
-def guarded(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
-    """Run a command's work; what is known to go wrong becomes one line and an exit code."""
+def guarded(work: Callable[[], Coroutine[Any, Any, int]], *, is_starting: bool = False) -> int:
+    """Run a command's work; what is known to go wrong becomes one line and an exit code.
+
+    Garbage is searched for from here on, but for work that is still ``starting`` and sees to that itself.
+    """
+    if not is_starting:
+        garbage.resume()
     try:
         return anyio.run(work)
     except (SettingError, AdapterError, TargetError, StoreError) as error:

@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 import anyio
 
 from headgate.adapter.adapter import Adapter
+from headgate.cli import garbage
 from headgate.cli.entrances import Entrance, Serving
 from headgate.cli.exits import OK, leave_behind
 from headgate.cli.gates import Offered
@@ -77,6 +78,7 @@ class Running:
                 self._served(settings, offered, metrics) as server,
                 anyio.create_task_group() as tasks,
             ):
+                garbage.resume()
                 tasks.start_soon(keep_house, server)
                 tasks.start_soon(offered.follow, server, again)
                 if watching:

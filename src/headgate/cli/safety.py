@@ -52,7 +52,7 @@ def safety(
         running = Running(log_level=log_level, http=http, serving=serving, entrance=entrance, persons=persons)
         return await running.run(lambda: offered_alone(_nothing_else), settings_of)
 
-    return guarded(work)
+    return guarded(work, is_starting=True)
 
 
 def _nothing_else() -> Adapter:

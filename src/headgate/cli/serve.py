@@ -73,7 +73,7 @@ def serve(
             is_demo=not sources,
         )
 
-    return guarded(work)
+    return guarded(work, is_starting=True)
 
 
 def _read_again(read: Callable[[], Configured], guarding: Guarding) -> tuple[GatePlan, Policy]:
