@@ -1,9 +1,11 @@
 """What a command does not need is not loaded: each start pays for what is."""
 
 import gc
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,15 @@ def test_a_server_loads_only_what_it_serves_with(library: str) -> None:
     assert (code, searched) == ("0", "True")
     assert "mcp.server" in modules
     assert not modules & set(NEEDED_BY_SOME)
+
+
+def test_a_database_loads_the_words_of_its_own_kind_alone(tmp_path: Path) -> None:
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE books (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+    code, _, modules = ended("serve", str(file), "--state", "memory:")
+    assert (code, "sqlalchemy.dialects.sqlite" in modules) == ("0", True)
+    assert not modules & {"sqlalchemy.dialects.postgresql", "sqlalchemy.dialects.mysql", "psycopg", "rich"}
 
 
 def test_a_server_with_a_safety_loop_has_its_words_before_the_first_step(library: str) -> None:

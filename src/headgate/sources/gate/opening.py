@@ -9,8 +9,6 @@ import anyio
 
 from headgate.adapter.adapter import Adapter
 from headgate.protocol.adapter_errors import AdapterError
-from headgate.sources.bookshop import bookshop_file
-from headgate.sources.bookshop.stocktaking import add_stocktaking
 from headgate.sources.curation import Curation
 from headgate.sources.gate.modules import ModuleSource
 from headgate.sources.gate.picking import Picked
@@ -125,6 +123,9 @@ def database_adapter(source: str, spec: DatabaseSpec, name: str | None = None) -
 
 def demo_adapter(spec: DatabaseSpec) -> Adapter:
     """The adapter of the built-in demo."""
+    from headgate.sources.bookshop import bookshop_file  # noqa: PLC0415  (only the demo needs it)
+    from headgate.sources.bookshop.stocktaking import add_stocktaking  # noqa: PLC0415
+
     path = bookshop_file()
     adapter = database_adapter(str(path), spec, "bookshop")
     add_stocktaking(adapter, path)

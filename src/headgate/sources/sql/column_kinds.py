@@ -1,20 +1,21 @@
-"""What the type of a column means: the kind of its values, the bounds the type sets, and how it is spoken of in SQL."""
+"""What the type of a column means: the kind of its values, the bounds the type sets, and how it is spoken of in SQL.
+
+What only one kind of database has stands in a module of its own, which is loaded when such a type is met.
+"""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import types as sql
-from sqlalchemy.dialects import mysql, postgresql
-from sqlalchemy.dialects.mysql.mariadb import INET4, INET6
-from sqlalchemy.dialects.postgresql.ranges import AbstractRange
 from sqlalchemy.sql.expression import BindParameter, ColumnElement, cast
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from headgate.query.kinds import Kind
 
-__all__ = ["Meaning", "ShownAsText", "meaning_of"]
+__all__ = ["Meaning", "Rule", "ShownAsText", "integer", "meaning_of", "strange"]
 
 
 class ShownAsText(TypeDecorator[str]):
@@ -60,16 +61,34 @@ class Meaning:
 
 Rule: TypeAlias = Callable[[Any], Meaning]
 
-_BITS: Final[Mapping[type, int]] = MappingProxyType(
-    {mysql.TINYINT: 8, sql.SmallInteger: 16, mysql.MEDIUMINT: 24, sql.BigInteger: 64, sql.Integer: 32}
-)
+_BITS: Final[Mapping[type, int]] = MappingProxyType({sql.SmallInteger: 16, sql.BigInteger: 64, sql.Integer: 32})
 _BITS_WITH_BOUNDS: Final = 32
 """Bounds of wider types have no exact form in the numbers of JSON."""
+_DIALECTS: Final = "sqlalchemy.dialects."
 
 
 def meaning_of(type_: TypeEngine[Any]) -> Meaning:
     """What a type means, by the nearest of its ancestors that is known. A strange one is shown as text."""
-    return next((_RULES[one](type_) for one in type(type_).__mro__ if one in _RULES), _strange(type_))
+    ancestors = type(type_).__mro__
+    rules = _rules_of(next(filter(None, map(_dialect_of, ancestors)), ""))
+    return next((rules[one](type_) for one in ancestors if one in rules), strange(type_))
+
+
+def _dialect_of(type_: type) -> str:
+    """The kind of database that a type belongs to; none if it is everybody's."""
+    return type_.__module__.removeprefix(_DIALECTS).partition(".")[0] if type_.__module__.startswith(_DIALECTS) else ""
+
+
+@cache
+def _rules_of(dialect: str) -> Mapping[type, Rule]:
+    match dialect:
+        case "mysql":
+            from headgate.sources.sql.mysql_kinds import RULES  # noqa: PLC0415
+        case "postgresql":
+            from headgate.sources.sql.postgresql_kinds import RULES  # noqa: PLC0415
+        case _:
+            return _RULES
+    return MappingProxyType({**_RULES, **RULES})
 
 
 def _plain(kind: Kind) -> Rule:
@@ -85,7 +104,11 @@ def _long_text(type_: sql.Text) -> Meaning:
 
 
 def _integer(type_: sql.Integer) -> Meaning:
-    bits = next(_BITS[one] for one in type(type_).__mro__ if one in _BITS)
+    return integer(type_, next(_BITS[one] for one in type(type_).__mro__ if one in _BITS))
+
+
+def integer(type_: TypeEngine[Any], bits: int) -> Meaning:
+    """Whole numbers of so many bits."""
     if bits > _BITS_WITH_BOUNDS:
         return Meaning(kind=Kind.INTEGER, type=type_, minimum=0 if _is_unsigned(type_) else None)
     lowest, highest = (0, 2**bits - 1) if _is_unsigned(type_) else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
@@ -96,34 +119,12 @@ def _is_unsigned(type_: TypeEngine[Any]) -> bool:
     return bool(getattr(type_, "unsigned", False))
 
 
-def _tiny(type_: mysql.TINYINT) -> Meaning:
-    return Meaning(kind=Kind.BOOLEAN, type=type_) if type_.display_width == 1 else _integer(type_)
-
-
-def _bits(type_: mysql.BIT) -> Meaning:
-    return Meaning(kind=Kind.BYTES, type=type_, writable=False)
-
-
 def _decimal(type_: sql.Numeric[Any]) -> Meaning:
     return Meaning(kind=Kind.DECIMAL, type=type_, scale=type_.scale, minimum=0 if _is_unsigned(type_) else None)
 
 
 def _enum(type_: sql.Enum) -> Meaning:
     return Meaning(kind=Kind.TEXT, type=type_, choices=tuple(type_.enums))
-
-
-def _mysql_enum(type_: mysql.ENUM) -> Meaning:
-    """Spoken of as text, since there can be values that the type does not name."""
-    return Meaning(kind=Kind.TEXT, type=sql.String(), choices=tuple(type_.enums))
-
-
-def _set(type_: mysql.SET) -> Meaning:
-    values = tuple(type_.values)
-    return Meaning(kind=Kind.TEXT, type=sql.String(), hint=f"Any of {', '.join(values)}, with commas between them.")
-
-
-def _year(type_: mysql.YEAR) -> Meaning:
-    return Meaning(kind=Kind.INTEGER, type=sql.Integer(), minimum=1901, maximum=2155)
 
 
 def _uuid(type_: sql.Uuid[Any]) -> Meaning:
@@ -135,19 +136,12 @@ def _array(type_: sql.ARRAY[Any]) -> Meaning:
     item = meaning_of(type_.item_type)
     flat = (type_.dimensions or 1) == 1 and item.comparable and item.kind not in (Kind.ARRAY, Kind.BYTES)
     if not flat:
-        return _strange(type_)
+        return strange(type_)
     return Meaning(kind=Kind.ARRAY, type=type_, item_kind=item.kind)
 
 
-def _domain(type_: postgresql.DOMAIN) -> Meaning:
-    return replace(meaning_of(type_.data_type), check="" if type_.check is None else str(type_.check))
-
-
-def _shown(hint: str = "") -> Rule:
-    return lambda type_: Meaning(kind=Kind.TEXT, type=ShownAsText(type_), comparable=False, hint=hint)
-
-
-def _strange(type_: TypeEngine[Any]) -> Meaning:
+def strange(type_: TypeEngine[Any]) -> Meaning:
+    """A type of which nothing is known."""
     return Meaning(kind=Kind.TEXT, type=ShownAsText(type_), comparable=False, writable=False)
 
 
@@ -169,23 +163,5 @@ _RULES: Final[Mapping[type, Rule]] = MappingProxyType(
         sql.JSON: _plain(Kind.JSON),
         sql.Enum: _enum,
         sql.ARRAY: _array,
-        mysql.TINYINT: _tiny,
-        mysql.BIT: _bits,
-        mysql.ENUM: _mysql_enum,
-        mysql.SET: _set,
-        mysql.YEAR: _year,
-        INET4: _strange,
-        INET6: _strange,
-        postgresql.DOMAIN: _domain,
-        postgresql.OID: _strange,
-        postgresql.INTERVAL: _shown("A span of time, such as '1 day 02:30:00'."),
-        postgresql.INET: _shown("An internet address, such as '10.0.0.1'."),
-        postgresql.CIDR: _shown("A network, such as '10.0.0.0/8'."),
-        postgresql.MACADDR: _shown(),
-        postgresql.MACADDR8: _shown(),
-        postgresql.MONEY: _shown("An amount of money, such as '$12.50'."),
-        postgresql.BIT: _shown("A string of bits, such as '0101'."),
-        postgresql.HSTORE: _shown("Keys and values, such as 'a=>1, b=>2'."),
-        AbstractRange: _shown("A range, such as '[1,10)'."),
     }
 )

@@ -8,7 +8,6 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Final
 
-from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.types import NullType
 
 from headgate.protocol.adapter_errors import AdapterError
@@ -143,7 +142,7 @@ def _check_names(names: Mapping[str, str], chosen: Mapping[str, str], key: tuple
 
 def _is_shown(column: ColumnFacts, settings: TableSettings, dialect: str) -> bool:
     has_text = dialect in _HAVE_TEXTS or not isinstance(column.type, NullType)
-    is_index = isinstance(column.type, TSVECTOR)
+    is_index = column.type.__visit_name__ == "TSVECTOR"
     return has_text and not is_index and not settings.fields.get(column.name, _AS_IT_IS).hidden
 
 
