@@ -42,6 +42,15 @@ class Serving:
     structured_content: Annotated[
         bool, option("Send answers as structured content too.", "HEADGATE_STRUCTURED_CONTENT")
     ] = False
+    session_idle: Annotated[
+        int | None, option("Seconds without a request after which a session over HTTP ends.", "HEADGATE_SESSION_IDLE")
+    ] = None
+    max_sessions: Annotated[
+        int | None, option("How many sessions of the older era are kept over HTTP.", "HEADGATE_MAX_SESSIONS")
+    ] = None
+    replica: Annotated[
+        str | None, option("The name of this server among several behind one address.", "HEADGATE_REPLICA")
+    ] = None
     max_request_size: Annotated[int | None, option("Bytes of a request.", "HEADGATE_MAX_REQUEST_SIZE")] = None
     max_response_size: Annotated[int | None, option("Bytes of an answer.", "HEADGATE_MAX_RESPONSE_SIZE")] = None
     max_string_length: Annotated[int | None, option("Bytes of one text.", "HEADGATE_MAX_STRING_LENGTH")] = None
@@ -58,6 +67,9 @@ class Serving:
             "concurrency": self.concurrency or None,
             "max_concurrent_requests": self.max_concurrent_requests,
             "index_tokens": self.index_tokens,
+            "session_idle_seconds": self.session_idle,
+            "max_sessions": self.max_sessions,
+            "replica": self.replica,
         }
         return {
             "strict": not self.dev,

@@ -44,8 +44,8 @@ from headgate.server.calls import arguments_of, plain_call, with_any_arguments
 from headgate.server.contexts import Context, caller_of, is_legacy
 from headgate.server.descriptions import input_schema, tool_cards
 from headgate.server.edge import Edge
-from headgate.server.messages import max_message_size
 from headgate.server.parking import ASKED, Parking, Shows, answer_in, ask_through
+from headgate.server.replicas import NamedSessions
 from headgate.server.sessions import Sessions
 from headgate.server.settings import Settings
 from headgate.server.tasks import TASKS, Tasks
@@ -76,7 +76,7 @@ class McpServer(Server[Session]):
         self._news = ListenHandler(self._bus)
         self.settings = settings
         self.store = store or settings.store()
-        self.sessions = Sessions(on_end=self._forget)
+        self.sessions = Sessions(settings.session_idle_seconds, on_end=self._forget)
         self._work = Work()
         self._listening: dict[str, ServerSession] = {}
         self._proves_sessions = True
@@ -202,12 +202,13 @@ class McpServer(Server[Session]):
         It opens the server when it starts and closes it when it ends; mounted in another application, with
         ``session_manager.run()`` as its lifespan.
         """
-        size = max_message_size(self.settings.limits)
-        app = super().streamable_http_app(**{"max_request_body_size": size, **options})
+        app = super().streamable_http_app(**{**self.settings.http_options, **options})
         manager = self.session_manager
         manager.run = partial(self._opened, manager.run)  # type: ignore[method-assign]
         self._proves_sessions = not options.get("stateless_http")
         app.add_middleware(Edge, work=self._work, end_session=self.end_session)
+        if self.settings.replica:
+            app.add_middleware(NamedSessions, name=self.settings.replica)
         return app
 
     @asynccontextmanager

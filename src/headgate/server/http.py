@@ -22,7 +22,6 @@ from starlette.routing import Route
 from headgate.server.addresses import Address
 from headgate.server.auth import OAuth
 from headgate.server.binding import McpServer
-from headgate.server.sessions import IDLE_SECONDS
 from headgate.server.settings import SettingError
 from headgate.server.signals import wait_for_signal
 
@@ -62,7 +61,6 @@ def http_app(server: McpServer, address: Address, access: Access) -> Starlette:
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         host=address.host,
-        session_idle_timeout=IDLE_SECONDS,
         transport_security=_security(address, access),
         auth=_auth_settings(address, access),
         token_verifier=access.verifier,

@@ -10,10 +10,13 @@ from typing import Final
 
 from headgate.adapter.context import Session
 
-__all__ = ["IDLE_SECONDS", "Sessions"]
+__all__ = ["IDLE_SECONDS", "MOST_SESSIONS", "Sessions"]
 
-IDLE_SECONDS: Final = 1800.0
-"""After this time without a request a session over HTTP counts as ended."""
+IDLE_SECONDS: Final = 1800
+"""After this time without a request a session over HTTP counts as ended, unless the operator says another."""
+
+MOST_SESSIONS: Final = 10_000
+"""So many sessions of the legacy era are kept over HTTP, unless the operator says another number."""
 
 
 class Sessions:

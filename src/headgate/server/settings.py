@@ -29,6 +29,8 @@ from headgate.safety.policy.checking import check_policy
 from headgate.safety.policy.reading import PolicyError, policy_from, read_policy
 from headgate.safety.policy.rules import Policy
 from headgate.safety.trust import DEFAULT_TRUST
+from headgate.server.messages import max_message_size
+from headgate.server.sessions import IDLE_SECONDS, MOST_SESSIONS
 from headgate.store.interface import Store, StoreError
 from headgate.store.opening import open_store
 
@@ -42,6 +44,7 @@ _LOG: Final = logging.getLogger("headgate")
 _SHORTEST_KEY: Final = 16
 _ADDRESS: Final = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", re.IGNORECASE)
 """Without a name, a password or a question in it: hosts show it to their users."""
+_NAME: Final = re.compile(r"[A-Za-z0-9-]{0,32}")
 
 E = TypeVar("E", bound=Enum)
 T = TypeVar("T")
@@ -65,6 +68,12 @@ class Settings:
     index_tokens: int | None = None
     structured_content: bool = False
     cache_seconds: int = 60
+    session_idle_seconds: int = IDLE_SECONDS
+    """How long nobody has to use a session over HTTP for it to end."""
+    max_sessions: int = MOST_SESSIONS
+    """How many sessions of the legacy era may be open over HTTP; beyond, no new one is opened."""
+    replica: str = ""
+    """The name of this server among several behind one address: its sessions carry it, so that a proxy finds it."""
     listeners: tuple[Listener, ...] = ()
     trust: Trust | None = None
     """How far the adapter is trusted; else what the policy says, then the adapter's origin, then ``validated``."""
@@ -99,6 +108,9 @@ class Settings:
             "max_concurrent_requests": lambda value: _at_least(1, value, "max_concurrent_requests"),
             "index_tokens": lambda value: None if value is None else _at_least(0, value, "index_tokens"),
             "cache_seconds": lambda value: _at_least(0, value, "cache_seconds"),
+            "session_idle_seconds": lambda value: _at_least(1, value, "session_idle_seconds"),
+            "max_sessions": lambda value: _at_least(1, value, "max_sessions"),
+            "replica": _replica,
             "trust": lambda value: None if value is None else _choice(Trust, value, "trust"),
             "policy": _policy,
             "state": lambda value: _typed(str, value, "state must be a URL"),
@@ -114,6 +126,15 @@ class Settings:
             return open_store(self.state, audit_key=audit_key())
         except StoreError as error:
             raise SettingError(str(error)) from None
+
+    @property
+    def http_options(self) -> dict[str, Any]:
+        """What the SDK's transport over HTTP is told."""
+        return {
+            "max_request_body_size": max_message_size(self.limits),
+            "session_idle_timeout": self.session_idle_seconds,
+            "max_sessions": self.max_sessions,
+        }
 
     @property
     def loop_mode(self) -> LoopMode | None:
@@ -257,6 +278,12 @@ def _console_url(value: object) -> str | None:
     if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
         raise SettingError(f"console_url must be an address such as 'http://127.0.0.1:8081', not '{value}'")
     return value.rstrip("/")
+
+
+def _replica(value: object) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise SettingError(f"replica must be up to 32 letters, digits and dashes, such as 'b-2', not '{value}'")
+    return value
 
 
 def _announce(value: object) -> Any:
