@@ -7,7 +7,7 @@ CONSOLE ?= 127.0.0.1:8787
 # A test that hangs ends the run after five minutes and shows where; so does a process that dies, which xdist waits for.
 NO_WAITING := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true --max-worker-restart=0
 
-.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams tokens screenshots bench bench-large instructions instructions-record lock clean
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams tokens screenshots bench bench-large instructions instructions-record lock clean soak
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP, with agents supervised, and the console
 	@$(BIN)/headgate serve --http $(ADDRESS) --console $(CONSOLE) --safety-loop enforcing
@@ -35,6 +35,9 @@ redemptions: $(VENV)/.developing  ## 200 uses of one token at once from 4 proces
 
 separation: $(VENV)/.developing  ## every byte that leaves a server during 1,000 challenges, searched for codes
 	HEADGATE_CHALLENGES=1000 $(BIN)/pytest tests/hostile/test_channel_separation.py
+
+soak: $(VENV)/.developing  ## a server under a mixed load for 30 minutes: no unexpected answer, memory and handles flat
+	HEADGATE_SOAK_SECONDS=$${HEADGATE_SOAK_SECONDS:-1800} $(BIN)/pytest tests/soak/test_soak.py -s -o faulthandler_timeout=0
 
 hostile: $(VENV)/.developing  ## hostile agents against everything that holds them up, and the table of what held
 	$(BIN)/python -m tests.hostile.table

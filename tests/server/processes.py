@@ -33,7 +33,7 @@ _OURS = ("HEADGATE_", "MCP_AQL_", "MCPAQL_", "NO_COLOR", "FORCE_COLOR", "COLUMNS
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of a child: this one without settings of ours, and with the tests importable."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
-    return {**plain, "PYTHONPATH": str(ROOT), **(more or {})}
+    return {**plain, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), **(more or {})}
 
 
 def until(condition: Callable[[], T], what: str = "it", seconds: float = PATIENCE) -> T:
