@@ -4,13 +4,18 @@ import contextlib
 import http.client
 import json
 import signal
+import socket
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import anyio
 import pytest
+import uvicorn
+from starlette.responses import PlainTextResponse
 
+from headgate.server.addresses import Address, listen
+from headgate.server.http import WebServer
 from headgate.server.signals import wait_for_signal
 from headgate.server.work import Work
 from tests.server.processes import MODERN_META, PATIENCE, WORKSHOP, Serving, is_listening, serve_http, tool_call, until
@@ -70,6 +75,24 @@ def test_requests_in_work_are_finished_in_both_eras(threads: ThreadPoolExecutor,
         assert news[0].result(PATIENCE).status == 200
         assert news[1].result(PATIENCE).message["result"]["resultType"] == "complete"
     assert not [line for line in serving.log.seen if "Error" in line or "ASGI" in line]
+
+
+@pytest.mark.anyio
+async def test_who_waits_to_be_accepted_when_listening_ends_is_answered() -> None:
+    config = uvicorn.Config(PlainTextResponse("here"), log_config=None, lifespan="off")
+    config.load()
+    web = WebServer(config)
+    web.lifespan = config.lifespan_class(config)
+    with listen(Address("127.0.0.1", 0)) as sock, contextlib.ExitStack() as stack:
+        await web.startup(sockets=[sock])
+        place = sock.getsockname()
+        clients = [stack.enter_context(socket.create_connection(place)) for _ in range(10)]
+        for client in clients:  # all of them before the server has looked
+            client.sendall(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n")
+        await web.shutdown([sock])
+        assert all(client.recv(1000).startswith(b"HTTP/1.1 200 OK") for client in clients)
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(place)
 
 
 def test_work_for_a_modern_client_that_has_gone_is_given_up(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """MCP over streamable HTTP: both eras on one path, host and origin checked, callers authenticated."""
 
+import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import anyio
@@ -25,9 +27,11 @@ from headgate.server.binding import McpServer
 from headgate.server.settings import SettingError
 from headgate.server.signals import wait_for_signal
 
-__all__ = ["PATH", "Access", "http_app", "run_http"]
+__all__ = ["PATH", "Access", "WebServer", "http_app", "run_http"]
 
 PATH: Final = "/mcp"
+_READING_SECONDS: Final = 0.1
+"""So long after the end of listening, a request that is on its way is read."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -119,11 +123,49 @@ def _front(server: McpServer) -> Callable[[Request], Awaitable[Response]]:
     return front
 
 
-class _Uvicorn(uvicorn.Server):
+class WebServer(uvicorn.Server):
+    """Uvicorn, which loses nobody when it stops."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.has_read = anyio.Event()
+        """Nobody listens any more, and whatever had come by then is in work."""
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Leave signals to :func:`_stop_on_signal`."""
         yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening before anything else, and answer whoever was connected by then.
+
+        Uvicorn would reset who waits to be accepted, and close on who was not read yet. A proxy cannot send such a
+        request to another server, since it may have been done; one that is refused, it can.
+        """
+        arrived = [connection for sock in sockets or () for connection in _waiting(sock)]
+        for server in self.servers:
+            server.close()
+        made: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
+        protocol = partial(
+            made,
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        for connection in arrived:
+            await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
+        await asyncio.sleep(_READING_SECONDS)
+        self.has_read.set()
+        await super().shutdown(sockets)
+
+
+def _waiting(sock: socket.socket) -> Iterator[socket.socket]:
+    """The connections to a socket that nobody has accepted yet."""
+    with suppress(BlockingIOError):
+        while True:
+            connection, _ = sock.accept()
+            connection.setblocking(False)
+            yield connection
 
 
 async def run_http(server: McpServer, app: Starlette, sock: socket.socket, grace_seconds: float) -> None:
@@ -134,7 +176,7 @@ async def run_http(server: McpServer, app: Starlette, sock: socket.socket, grace
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=int(grace_seconds) + 2
     )
-    web = _Uvicorn(config)
+    web = WebServer(config)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_stop_on_signal, web, server, grace_seconds)
         await web.serve(sockets=[sock])
@@ -142,18 +184,19 @@ async def run_http(server: McpServer, app: Starlette, sock: socket.socket, grace
     server.sessions.end_all()
 
 
-async def _stop_on_signal(web: uvicorn.Server, server: McpServer, grace_seconds: float) -> None:
+async def _stop_on_signal(web: WebServer, server: McpServer, grace_seconds: float) -> None:
     """The first signal lets requests finish; the second one does not."""
     await wait_for_signal()
     web.should_exit = True
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_drain, server, grace_seconds)
+        tasks.start_soon(_drain, web, server, grace_seconds)
         await wait_for_signal()
         web.force_exit = True
         tasks.cancel_scope.cancel()
 
 
-async def _drain(server: McpServer, grace_seconds: float) -> None:
+async def _drain(web: WebServer, server: McpServer, grace_seconds: float) -> None:
     server.stop_listening()
+    await web.has_read.wait()
     await server.finish(grace_seconds)
     AppStatus.should_exit = True
