@@ -10,7 +10,7 @@ from benchmarks.tables import Cell, Table
 from headgate import Adapter, Mode, mcp_server
 from headgate.server.counting import exact_counter
 
-__all__ = ["COUNTER", "TokenCosts", "tokens"]
+__all__ = ["COUNTER", "TokenCosts", "listed", "tokens"]
 
 TokenCosts = dict[str, int]
 COUNTER: Final = exact_counter()
@@ -20,13 +20,13 @@ _FEW, _MANY = 100, 10_000
 async def tokens() -> tuple[Table, TokenCosts]:
     """The table of tokens, and the same by name."""
     costs = {
-        f"{len(ROWS)} operations, semantic": await _listed(github(), Mode.SEMANTIC),
-        f"{len(ROWS)} operations, single": await _listed(github(), Mode.SINGLE),
+        f"{len(ROWS)} operations, semantic": await listed(github(), Mode.SEMANTIC),
+        f"{len(ROWS)} operations, single": await listed(github(), Mode.SINGLE),
         f"{len(ROWS)} operations as discrete tools": COUNTER.of_tools(discrete_tools()),
     }
     for size in (_FEW, _MANY):
         for mode in (Mode.SEMANTIC, Mode.SINGLE):
-            costs[f"{size:,} operations, {mode.value}"] = await _listed(catalogue(size), mode)
+            costs[f"{size:,} operations, {mode.value}"] = await listed(catalogue(size), mode)
     discrete = f"{len(ROWS)} operations as discrete tools"
     rows: list[tuple[Cell, ...]] = [(name, cost, _share(name, cost, costs[discrete])) for name, cost in costs.items()]
     return Table("tools/list in tokens (o200k)", ("", "tokens", "/ discrete tools"), tuple(rows)), costs
@@ -37,7 +37,7 @@ def _share(name: str, cost: int, discrete: int) -> float | None:
     return cost / discrete if name.startswith(f"{len(ROWS)} ") else None
 
 
-async def _listed(adapter: Adapter, mode: Mode) -> int:
+async def listed(adapter: Adapter, mode: Mode) -> int:
     """The tools as a client gets them."""
     async with Client(mcp_server(adapter, mode=mode)) as client:
         listed = await client.list_tools()
