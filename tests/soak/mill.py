@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import ctypes
 import gc
 import os
 import sys
@@ -58,6 +59,34 @@ def execute_grind_in_thread(milliseconds: int, ctx: Context) -> int:
     return milliseconds
 
 
+class _Mallinfo(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in [
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        ]
+    ]
+
+
+def _native() -> int:
+    """The bytes that the C library has given away and not got back, whatever the system still counts as resident."""
+    ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if ask is None:
+        return 0
+    ask.restype = _Mallinfo
+    found = ask()
+    return int(found.uordblks + found.hblkhd)
+
+
 @mill.read
 async def get_census(kinds: bool = False) -> dict[str, Any]:
     """Count what lives in this process; with kinds, the objects of each type too, after a collection."""
@@ -66,6 +95,7 @@ async def get_census(kinds: bool = False) -> dict[str, Any]:
             gc.collect()
     census: dict[str, Any] = {"tasks": len(asyncio.all_tasks()), "threads": threading.active_count()}
     if kinds:
+        census["native"] = _native()
         objects = Counter(f"{type(one).__module__}.{type(one).__qualname__}" for one in gc.get_objects())
         census |= {"objects": objects.total(), "blocks": sys.getallocatedblocks(), "kinds": dict(objects)}
     return census

@@ -185,6 +185,7 @@ class Soak:
         ]
         quiet = [
             f"{one.vitals.at:7.0f} s {one.vitals.requests:9,} requests: {one.objects:,} objects, {one.blocks:,} blocks,"
+            f" {one.native / 2**20:.2f} MB native,"
             f" {one.tasks} tasks, {one.vitals.threads} threads, {one.vitals.handles} handles,"
             f" {one.vitals.kilobytes / 1024:.1f} MB"
             for one in self.counted

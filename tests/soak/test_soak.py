@@ -14,7 +14,7 @@ from tests.soak.soaking import Length, Soak, soaked_server
 WANTED = float(os.environ.get("HEADGATE_SOAK_SECONDS", "0"))
 VISITORS = int(os.environ.get("HEADGATE_SOAK_VISITORS", "4"))
 SHORT = Length(seconds=110, visitors=VISITORS, thinking=0.02)
-LONG = Length(seconds=WANTED, visitors=VISITORS, thinking=0.03, quiets=7)
+LONG = Length(seconds=WANTED, visitors=VISITORS, thinking=0.03, quiets=9)
 LEAK = int(os.environ.get("HEADGATE_SOAK_LEAK", "0"))
 
 

@@ -23,11 +23,13 @@ class Visitor:
     name: str
     seed: int
     client: Client = field(init=False)
+    customer: int = field(init=False)
     elsewhere: int = 0
     """Requests that were sent by clients of its other connections."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)  # noqa: S311  (nothing is secret here)
+        self.customer = self.seed + 1
         self.client = Client(self.port, modern(**self.credentials))
 
     @property
@@ -134,7 +136,11 @@ async def _dry_run(visitor: Visitor) -> None:
 
 async def _update(visitor: Visitor) -> None:
     """An update under the right version, and one under a version that is no more."""
-    made = _data(await visitor.client.call("create", "create_review", **_review(visitor)))
+    wanted = _review(visitor)
+    already = {"filter": {name: wanted[name] for name in ("book_id", "customer_id")}}
+    if _data(await visitor.client.call("read", "list_reviews", **already))["items"]:
+        return
+    made = _data(await visitor.client.call("create", "create_review", **wanted))
     before = made["_etag"]
     changed = {"id": made["id"], "input": {"title": str(visitor.random.random())}}
     _data(await visitor.client.call("update", "update_review", **changed, if_match=before))
@@ -144,7 +150,8 @@ async def _update(visitor: Visitor) -> None:
 
 
 def _review(visitor: Visitor) -> dict[str, Any]:
-    return {"book_id": visitor.book(), "customer_id": visitor.random.randint(1, 1000), "rating": 3}
+    """A review by a customer whom nobody else writes for; of each book, a customer has one at the most."""
+    return {"book_id": visitor.book(), "customer_id": visitor.customer, "rating": 3}
 
 
 async def _confirmed(visitor: Visitor, review: int) -> None:

@@ -47,6 +47,8 @@ class Census:
     objects: int
     blocks: int
     """Small pieces of memory that Python has in use: exact, where the resident size is coarse."""
+    native: int
+    """Bytes that the C library has given away: what is not so small, and what is not Python's."""
     kinds: Mapping[str, int]
 
     @property
@@ -66,5 +68,5 @@ async def census_of(client: Client, vitals: Vitals) -> Census:
     """What the process says; its own answer is made twice, so that the first has left nothing behind."""
     for _ in range(2):
         found = (await client.call("read", "get_census", kinds=True))["data"]
-    counted = {name: found[name] for name in ("tasks", "objects", "blocks", "kinds")}
+    counted = {name: found[name] for name in ("tasks", "objects", "blocks", "native", "kinds")}
     return Census(vitals=vitals, **counted)
