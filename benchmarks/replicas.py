@@ -62,8 +62,8 @@ async def replicas(seconds: float) -> Table | None:
         "4 / 1 behind nginx",
         "quartiles",
     )
-    cores = os.cpu_count()
-    title = f"Servers behind one address, {cores} cores for all of it: requests per second of {_CLIENTS} clients"
+    what = f"{os.cpu_count()} cores for all of it: requests per second of {_CLIENTS} clients"
+    title = f"Scale: servers behind one address, {what}"
     return Table(title, columns, tuple(rows))
 
 
@@ -94,7 +94,6 @@ def _served(state: str, policy: str) -> Iterator[dict[str, int]]:
         words = ("benchmarks.books:library", "--state", state, "--policy", str(folder / "policy.toml"))
         for port in servers:
             stack.enter_context(running(headgate("serve", *words, "--http", f"127.0.0.1:{port}")))
-        for port in servers:
             wait_for(port)
         proxies = {many: free_port() for many in _MANY}
         for many, port in proxies.items():

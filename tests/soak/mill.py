@@ -60,21 +60,7 @@ def execute_grind_in_thread(milliseconds: int, ctx: Context) -> int:
 
 
 class _Mallinfo(ctypes.Structure):
-    _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in [
-            "arena",
-            "ordblks",
-            "smblks",
-            "hblks",
-            "hblkhd",
-            "usmblks",
-            "fsmblks",
-            "uordblks",
-            "fordblks",
-            "keepcost",
-        ]
-    ]
+    _fields_ = [(f"field_{place}", ctypes.c_size_t) for place in range(10)]
 
 
 def _native() -> int:
@@ -84,7 +70,7 @@ def _native() -> int:
         return 0
     ask.restype = _Mallinfo
     found = ask()
-    return int(found.uordblks + found.hblkhd)
+    return int(found.field_7 + found.field_4)  # uordblks and hblkhd: in use, in arenas and beside them
 
 
 @mill.read

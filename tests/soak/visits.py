@@ -137,7 +137,7 @@ async def _dry_run(visitor: Visitor) -> None:
 async def _update(visitor: Visitor) -> None:
     """An update under the right version, and one under a version that is no more."""
     wanted = _review(visitor)
-    already = {"filter": {name: wanted[name] for name in ("book_id", "customer_id")}}
+    already: dict[str, Any] = {"filter": {name: wanted[name] for name in ("book_id", "customer_id")}}
     if _data(await visitor.client.call("read", "list_reviews", **already))["items"]:
         return
     made = _data(await visitor.client.call("create", "create_review", **wanted))
