@@ -30,7 +30,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests of one group on one process: xdist writes the group where this pytest no longer looks for it."""
+    """Keep tests of one group on one process: xdist writes the group where this pytest no longer looks for it.
+
+    The test that takes two minutes comes first, so that nobody waits for it alone at the end.
+    """
+    items.sort(key=lambda item: item.path.name != "test_soak.py")
     for item in items:
         grouped = getattr(item, "_nodeid", None)
         if isinstance(grouped, str) and grouped.startswith(f"{item.nodeid}@"):

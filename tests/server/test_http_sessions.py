@@ -1,12 +1,14 @@
 """What lasts how long over HTTP: the session of the legacy era, the caller of the modern one, or nothing."""
 
+import json
+
 import anyio
 import pytest
 from mcp import Client
 
 from headgate import Adapter, Context, Session, mcp_server
 from headgate.server.sessions import Sessions
-from tests.server.processes import Serving
+from tests.server.processes import INITIALIZE, WORKSHOP, Serving, serve_http, until
 from tests.server.requests import Caller, legacy, modern
 
 
@@ -53,6 +55,31 @@ def test_an_unknown_session_is_not_found(http_server: Serving) -> None:
     stranger = Caller(http_server.port, "legacy", {**legacy(http_server.port).headers, "mcp-session-id": "made up"})
     assert stranger.call("get_echo", {"text": "x"}).status == 404
     assert stranger.send(b"", "DELETE").status == 404
+
+
+def test_a_session_carries_the_name_of_its_server_and_counts_there_alone() -> None:
+    with serve_http(WORKSHOP, "--replica", "one") as serving:
+        client = legacy(serving.port)
+        session = client.headers["mcp-session-id"]
+        assert session.startswith("one.")
+        assert noted(client, "a") == []
+        assert noted(client, "b") == ["a"]
+        for stranger in (session.replace("one.", "two."), session.removeprefix("one.") + "x", "one."):
+            forger = Caller(serving.port, "legacy", {**client.headers, "mcp-session-id": stranger})
+            assert forger.call("get_echo", {"text": "x"}).status == 404
+        assert client.send(b"", "DELETE").status == 200
+        assert client.call("get_echo", {"text": "x"}).status == 404
+
+
+def test_an_operator_says_how_many_sessions_there_may_be_and_for_how_long() -> None:
+    with serve_http(WORKSHOP, "--session-idle", "1", "--max-sessions", "2") as serving:
+        first, _ = legacy(serving.port), legacy(serving.port)
+        opening = Caller(serving.port, "legacy", {**first.headers})
+        headers = {name: value for name, value in opening.headers.items() if name != "mcp-session-id"}
+        opening = Caller(serving.port, "legacy", headers)
+        assert opening.send(json.dumps(INITIALIZE).encode()).status == 503
+        until(lambda: opening.send(json.dumps(INITIALIZE).encode()).status == 200, "room for another session")
+        assert first.call("get_echo", {"text": "x"}).status == 404
 
 
 class Clock:

@@ -37,6 +37,19 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "index": ({"index_tokens": -1}, "index_tokens must be a whole number, 0 or more, not '-1'"),
     "cache": ({"cache_seconds": "60"}, "cache_seconds must be a whole number, 0 or more, not '60'"),
     "truth": ({"cache_seconds": True}, "cache_seconds must be a whole number, 0 or more, not 'True'"),
+    "no patience": (
+        {"session_idle_seconds": 0},
+        "session_idle_seconds must be a whole number, 1 or more, not '0'",
+    ),
+    "no sessions": ({"max_sessions": 0}, "max_sessions must be a whole number, 1 or more, not '0'"),
+    "replica": (
+        {"replica": "b.2"},
+        "replica must be up to 32 letters, digits and dashes, such as 'b-2', not 'b.2'",
+    ),
+    "replica of another type": (
+        {"replica": 2},
+        "replica must be up to 32 letters, digits and dashes, such as 'b-2', not '2'",
+    ),
     "prefix of another type": ({"prefix": None}, "prefix must be a text, not 'None'"),
     "strictness": ({"strict": "no"}, "strict must be true or false, not 'no'"),
     "structure": ({"structured_content": 1}, "structured_content must be true or false, not '1'"),
