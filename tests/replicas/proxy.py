@@ -13,7 +13,7 @@ import pytest
 from tests.server.processes import PATIENCE, is_listening, until
 from tests.support import ROOT
 
-__all__ = ["ANSWERED", "proxied"]
+__all__ = ["ANSWERED", "SHOWN", "proxied"]
 
 SHOWN = ROOT / "examples" / "nginx.conf"
 ANSWERED = "x-answered"
