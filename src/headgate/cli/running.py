@@ -27,6 +27,7 @@ from headgate.server.binding import McpServer
 from headgate.server.costs import saving_of
 from headgate.server.housekeeping import keep_house
 from headgate.server.http import PATH, Access, http_app, run_http
+from headgate.server.memory import keep_together
 from headgate.server.reload import watch
 from headgate.server.settings import Settings
 from headgate.server.stdio import private_pipes, run_stdio
@@ -67,6 +68,7 @@ class Running:
     ) -> int:
         """Serve until a signal or the end of input; requests in work are finished first."""
         log_to_stderr(self.log_level)
+        keep_together()
         address = Address.parse(self.http) if self.http else None
         log = RequestsLog(sys.stderr) if address and self.log_level in ("debug", "info") else None
         metrics = Metrics() if self.persons.console else None
