@@ -167,7 +167,7 @@ def _size(pid: int | None) -> float:
 async def _show(requests: Requests) -> None:
     table, aims = await endurance(requests)
     print(table.text())
-    if any(aim.value > aim.most for aim in aims):
+    if not all(aim.is_reached for aim in aims):
         sys.exit("memory grows")
 
 

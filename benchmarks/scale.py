@@ -90,17 +90,17 @@ async def sessions() -> Table:
 
 async def _opened(server: str) -> list[float]:
     port = free_port()
-    with running([sys.executable, "-m", "benchmarks.servers", server, str(port)]) as process:
+    with running([sys.executable, "-m", "benchmarks.servers", server, str(port)]) as pid:
         wait_for(port)
         with closing(Wire(port)) as wire:
             await _end(wire, [await _open(wire) for _ in range(50)])
-            start = _megabytes(process.pid)
+            start = _megabytes(pid)
             first = [await _open(wire) for _ in range(_SESSIONS)]
-            full = _megabytes(process.pid)
+            full = _megabytes(pid)
             await _end(wire, first)
-            empty = _megabytes(process.pid)
+            empty = _megabytes(pid)
             await _end(wire, [await _open(wire) for _ in range(_SESSIONS)])
-            again = _megabytes(process.pid)
+            again = _megabytes(pid)
     return [(size - start) * 1000 / _SESSIONS for size in (full, empty, max(again, full))]
 
 

@@ -11,6 +11,7 @@ from benchmarks.crowd import crowd
 from benchmarks.data import postgresql, sqlite_file
 from benchmarks.databases import in_postgresql, in_sqlite
 from benchmarks.dispatch import beside_peers, dispatch
+from benchmarks.endurance import Requests, endurance
 from benchmarks.executions import Amount, executions
 from benchmarks.finding import finding
 from benchmarks.gating import guarded, ungated
@@ -20,6 +21,9 @@ from benchmarks.openapi import openapi
 from benchmarks.over_http import HAS_DATASETTE, over_http
 from benchmarks.proxying import proxying
 from benchmarks.registry import beside_fastmcp, registry
+from benchmarks.replicas import replicas
+from benchmarks.scale import operations, remembered, sessions
+from benchmarks.starting import starting
 from benchmarks.steps import steps
 from benchmarks.tables import Table
 from benchmarks.task import MOST, task_costs
@@ -41,6 +45,7 @@ class Effort:
     builds: int
     row_seconds: float
     executions: Amount
+    endurance: Requests
     rows: tuple[int, ...] = (1_000_000,)
 
 
@@ -50,6 +55,7 @@ FULL: Final = Effort(
     builds=5,
     row_seconds=3.0,
     executions=Amount(rounds=20, heaps=5, one_by_one=100, at_once=400),
+    endurance=Requests(headgate=200_000, peers=100_000, in_process=1_000_000),
 )
 QUICK: Final = Effort(
     dispatch_rounds=20,
@@ -57,6 +63,7 @@ QUICK: Final = Effort(
     builds=3,
     row_seconds=0.5,
     executions=Amount(rounds=5, heaps=3, one_by_one=50, at_once=150),
+    endurance=Requests(headgate=20_000, peers=20_000, in_process=100_000),
 )
 _MEMORY_ROWS: Final = 1_000_000
 
@@ -144,6 +151,17 @@ async def _databases(effort: Effort) -> Findings:
     return tables, aims
 
 
+async def _endurance(effort: Effort) -> Findings:
+    table, aims = await endurance(effort.endurance)
+    return [table], aims
+
+
+async def _scale(effort: Effort) -> Findings:
+    behind_one_address = await replicas(effort.row_seconds)
+    tables = [await operations(), await sessions(), await remembered(), behind_one_address]
+    return [table for table in tables if table is not None], []
+
+
 SUITES: Final = {
     "dispatch": Suite("Dispatch", _dispatch),
     "batches": Suite("Batches", _batches),
@@ -158,4 +176,7 @@ SUITES: Final = {
     "loop": Suite("The safety loop", lambda effort: steps(effort.row_seconds)),
     "executions": Suite("Executions", _executions),
     "tokens": Suite("Tokens", _tokens),
+    "starting": Suite("Starting", lambda effort: starting(max(2 * effort.builds, 5))),
+    "endurance": Suite("Memory over many requests", _endurance),
+    "scale": Suite("What grows", _scale),
 }
