@@ -65,8 +65,16 @@ class Line:
 
     async def ask(self, body: bytes, headers: Mapping[str, str], method: str = "POST") -> Answered:
         """Send a request, and read the whole answer."""
+        is_used = self._writer is not None
         await self.send(body, headers, method)
-        status, received = await self.head()
+        try:
+            status, received = await self.head()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            if not is_used:
+                raise
+            self.leave()  # the server had ended a connection that nobody used, this very moment
+            await self.send(body, headers, method)
+            status, received = await self.head()
         content = await self._chunks() if "chunked" in received.get("transfer-encoding", "") else None
         if content is None:
             assert self._reader
