@@ -56,12 +56,11 @@ class Shaper:
         cells = [_cell(path, query.listing.columns) for path in query.selection]
         page: dict[str, Any] = {
             "columns": [path.text for path in query.selection],
-            "rows": [[cell(row) for cell in cells] for row in rows],
+            "rows": [[cell(row) for cell in cells] for row in shown(rows, fetched.reads)],
         }
         if window.paging is not Paging.CURSOR:
             return {**page, "pagination": _pagination(query, len(rows), more, fetched.total)}
-        stored = rows if fetched.stored is None else _turned(fetched.stored, window)
-        return {**page, "pageInfo": self._page_info(query, stored, more, fetched.total)}
+        return {**page, "pageInfo": self._page_info(query, rows, more, fetched.total)}
 
     def _page_info(self, query: Query, rows: Sequence[Row], more: bool, total: int | None) -> dict[str, Any]:
         window = query.window
