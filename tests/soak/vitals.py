@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.soak.trends import Allowed
 from tests.soak.wires import Client
 
 __all__ = ["Census", "Vitals", "census_of", "vitals_of"]
@@ -56,12 +57,12 @@ class Census:
         """Open sessions of the older era."""
         return self.kinds.get(_SESSION, 0)
 
-    def more_than(self, before: "Census", each_thousand: float) -> Mapping[str, int]:
-        """The types of which there are more than before, by more than so many for each thousand requests."""
+    def more_than(self, before: "Census", allowed: Allowed) -> Mapping[str, int]:
+        """The types of which there are more than before, by more than is allowed."""
         thousands = (self.vitals.requests - before.vitals.requests) / 1000
         more = {name: number - before.kinds.get(name, 0) for name, number in self.kinds.items()}
-        found = {name: number for name, number in more.items() if number > each_thousand * thousands}
-        return dict(sorted(found.items(), key=lambda one: -one[1]))
+        most = max(allowed.each_thousand * thousands, allowed.in_all)
+        return dict(sorted(((name, number) for name, number in more.items() if number > most), key=lambda one: -one[1]))
 
 
 async def census_of(client: Client, vitals: Vitals) -> Census:
