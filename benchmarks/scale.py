@@ -84,7 +84,7 @@ async def sessions() -> Table:
     """What a session of the older era weighs that is open and does nothing, and what is left of them afterwards."""
     names = {"headgate": "headgate", "bare SDK": "bare", **({"FastMCP": "fastmcp"} if find_spec("fastmcp") else {})}
     rows: list[tuple[Cell, ...]] = [(name, *await _opened(server)) for name, server in names.items()]
-    columns = ("", "KB for each", "KB left of each, ended", "KB for each of as many again")
+    columns = ("", "open, KB for each", "ended", "after as many again")
     return Table(f"Scale: {_SESSIONS} sessions of the older era over HTTP", columns, tuple(rows))
 
 
