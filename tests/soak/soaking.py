@@ -104,10 +104,15 @@ class Soak:
 
     async def run(self) -> None:
         """All of it."""
-        await self._ready()
-        for number, seconds in enumerate(self.length.stretches):
-            await self._loaded(seconds, is_seen=number > 0)
-            await self._quiet()
+        try:
+            await self._ready()
+            for number, seconds in enumerate(self.length.stretches):
+                await self._loaded(seconds, is_seen=number > 0)
+                await self._quiet()
+        finally:
+            for visitor in self._visitors:
+                visitor.client.line.leave()
+            await asyncio.sleep(0.1)  # connections are closed by the loop
 
     async def _ready(self) -> None:
         """Until both sources are served, by another process."""
