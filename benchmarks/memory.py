@@ -54,14 +54,13 @@ async def _page_through(source: str, rows: int) -> list[float]:
     engine, session = Engine(adapter), Session()
     samples: list[float] = []
     seen, after = 0, None
-    marks = {_WARM * _PAGE, rows // 2, rows}
+    marks = (_WARM * _PAGE, rows // 2, rows)
     while True:
         params = {"first": _PAGE} if after is None else {"first": _PAGE, "after": after}
         reply = await engine.call({"operation": "list_events", "params": params}, endpoint="read", session=session)
         page: dict[str, Any] = orjson.loads(reply.text)["data"]
         seen += len(page["items"])
-        if seen in marks:
-            samples.append(psutil.Process().memory_info().rss / 1e6)
+        samples += [psutil.Process().memory_info().rss / 1e6] * marks.count(seen)
         if seen >= rows or not page["pageInfo"]["hasNextPage"]:
             break
         after = page["pageInfo"]["endCursor"]
