@@ -7,6 +7,9 @@ CONSOLE ?= 127.0.0.1:8787
 # A test that hangs ends the run after five minutes and shows where; so does a process that dies, which xdist waits for.
 NO_WAITING := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true --max-worker-restart=0
 
+# Where the environment forbids bytecode, every process that a test starts would compile all of headgate anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams tokens screenshots bench bench-large instructions instructions-record lock clean soak million-requests
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP, with agents supervised, and the console
