@@ -23,8 +23,6 @@ from benchmarks.suites import FULL, QUICK, SUITES, Effort
 _PACKAGES: Final = ("headgate", "mcp", "fastmcp", "strawberry-graphql", "datasette", "psycopg", "procrastinate")
 _PATIENCE_SECONDS: Final = 180.0
 _TRIES: Final = 2
-_MOST_NOISY: Final = 0.5
-"""The share of a suite's ratios whose rounds may disagree."""
 _PAGE: Final = ROOT / "docs" / "benchmarks.md"
 _KEPT: Final = _PAGE.with_suffix(".json")
 
@@ -36,19 +34,16 @@ async def measure(names: Sequence[str], effort: Effort, *, anyway: bool) -> list
 
 async def _undisturbed(name: str, effort: Effort) -> Chapter:
     """A suite on a quiet machine: waited for, and once more where something came between."""
-    for _ in range(_TRIES):
+    for tries_left in reversed(range(_TRIES)):
         chapter = await _measured(name, effort, await calm(_PATIENCE_SECONDS))
-        complaint = chapter.noise.complaint or _disagreement(chapter)
-        if complaint is None:
-            return chapter
-        print(f"This was disturbed: {complaint}.\n", flush=True)
-    raise TooNoisyError(f"The suite '{name}' was disturbed {_TRIES} times: {complaint}.")
+        if not chapter.noise.complaint or not tries_left:
+            break
+        print(f"This was disturbed: {chapter.noise.complaint}. Once more.\n", flush=True)
+    return chapter
 
 
 async def _as_it_is(name: str, effort: Effort) -> Chapter:
-    chapter = await _measured(name, effort, Watch())
-    print(f"Not to be kept: {chapter.noise.complaint or _disagreement(chapter) or 'this was quiet'}.\n", flush=True)
-    return chapter
+    return await _measured(name, effort, Watch())
 
 
 async def _measured(name: str, effort: Effort, watch: Watch) -> Chapter:
@@ -60,14 +55,6 @@ async def _measured(name: str, effort: Effort, watch: Watch) -> Chapter:
     for table in tables:
         print(table.text() + "\n", flush=True)
     return Chapter(name, suite.title, tuple(tables), tuple(aims), await watch.noise(), seconds)
-
-
-def _disagreement(chapter: Chapter) -> str | None:
-    """Whether most rounds of a suite agree too little, whatever else was seen of the machine."""
-    noisy = [ratio for ratio in chapter.ratios if ratio.is_noisy]
-    if len(noisy) <= _MOST_NOISY * len(chapter.ratios):
-        return None
-    return f"{len(noisy)} of {len(chapter.ratios)} ratios are noisy"
 
 
 def _versions() -> str:
@@ -118,9 +105,13 @@ def main() -> int:
     except TooNoisyError as error:
         print(f"{error} Nothing was written: try again when the machine is quiet, or see the tables with --anyway.")
         return 1
-    for file in [given.json] * bool(given.json) + [_KEPT] * is_whole:
-        write_run(run, file)
+    if given.json:
+        write_run(run, given.json)
+    if run.complaint:
+        print(f"\nThe machine was too noisy for these figures to be kept: {run.complaint}.")
+        return 0 if given.anyway else 1
     if is_whole:
+        write_run(run, _KEPT)
         write_page(run, _PAGE)
     return 0
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -13,6 +13,9 @@ from benchmarks.tables import Cell, Table
 from benchmarks.timing import Ratio
 
 __all__ = ["Chapter", "Run", "read_run", "write_run"]
+
+_MOST_NOISY: Final = 1 / 3
+"""The share of a run's ratios whose rounds may disagree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,16 @@ class Run:
     def aims(self) -> list[Aim]:
         """Those of all suites."""
         return [aim for chapter in self.chapters for aim in chapter.aims]
+
+    @property
+    def complaint(self) -> str | None:
+        """Why nothing should be concluded from it: what disturbed a suite, or rounds that disagree too often."""
+        disturbed = [f"{one.name}: {one.noise.complaint}" for one in self.chapters if one.noise.complaint]
+        ratios = [ratio for chapter in self.chapters for ratio in chapter.ratios]
+        noisy = sum(ratio.is_noisy for ratio in ratios)
+        if noisy > _MOST_NOISY * len(ratios):
+            disturbed.append(f"{noisy} of {len(ratios)} ratios are noisy")
+        return "; ".join(disturbed) or None
 
 
 def write_run(run: Run, file: Path) -> None:
