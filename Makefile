@@ -10,12 +10,14 @@ NO_WAITING := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true -
 # Where the environment forbids bytecode, every process that a test starts would compile all of headgate anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams tokens screenshots bench bench-large instructions instructions-record lock clean soak million-requests
+.PHONY: demo test lint types unit million hundred-thousand redemptions killings chaos separation hostile matrix upstreams tokens screenshots bench bench-large instructions instructions-record lock clean soak million-requests collected
 
 demo: $(VENV)/.installed  ## serve the built-in demo over HTTP, with agents supervised, and the console
 	@$(BIN)/headgate serve --http $(ADDRESS) --console $(CONSOLE) --safety-loop enforcing
 
-test: lint types unit  ## every check: lint, types, tests with coverage
+test: $(VENV)/.developing  ## every check: lint, types, tests with coverage
+	@$(MAKE) --no-print-directory --jobs=2 lint types collected
+	@$(MAKE) --no-print-directory unit
 
 lint: $(VENV)/.developing
 	$(BIN)/ruff check .
@@ -23,6 +25,10 @@ lint: $(VENV)/.developing
 
 types: $(VENV)/.developing
 	$(BIN)/mypy
+
+# mypy leaves a core idle. It compiles the tests, which both processes of `unit` would otherwise do at the same time.
+collected: $(VENV)/.developing
+	@$(BIN)/pytest --collect-only -qq >$(VENV)/collected.txt || { cat $(VENV)/collected.txt; exit 1; }
 
 unit: $(VENV)/.developing
 	$(BIN)/pytest --numprocesses=2 --dist=loadgroup $(NO_WAITING) --cov --cov-report=term-missing:skip-covered
