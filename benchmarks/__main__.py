@@ -72,8 +72,15 @@ def _version(name: str) -> str:
 def _run(names: Sequence[str], effort: Effort, *, anyway: bool) -> Run:
     chapters = asyncio.run(measure(names, effort, anyway=anyway))
     run = Run(_versions(), datetime.now(UTC).date().isoformat(), tuple(chapters))
-    print(aims_table(run.aims).text())
+    print(aims_table(run.aims).text() + "\n")
+    print("\n".join(_verdict(run)))
     return run
+
+
+def _verdict(run: Run) -> list[str]:
+    if run.complaint is None:
+        return ["The machine was quiet."]
+    return [f"The machine was too noisy: {run.complaint}.", "Do not keep these figures, nor what they say of the aims."]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -93,6 +100,8 @@ def main() -> int:
     given = parser.parse_args()
     if unknown := set(given.suites) - set(SUITES):
         parser.error(f"no such suite: {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
+    if given.page and not _KEPT.exists():
+        parser.error(f"{_KEPT.relative_to(ROOT)} is not there: run without SUITE and options first")
     if given.page:
         write_page(read_run(_KEPT), _PAGE)
         return 0
@@ -103,12 +112,11 @@ def main() -> int:
     try:
         run = _run(given.suites or list(SUITES), effort, anyway=given.anyway)
     except TooNoisyError as error:
-        print(f"{error} Nothing was written: try again when the machine is quiet, or see the tables with --anyway.")
+        print(f"{error} Try again when the machine is quiet, or see the tables with --anyway.")
         return 1
     if given.json:
         write_run(run, given.json)
     if run.complaint:
-        print(f"\nThe machine was too noisy for these figures to be kept: {run.complaint}.")
         return 0 if given.anyway else 1
     if is_whole:
         write_run(run, _KEPT)

@@ -61,8 +61,13 @@ class Watch:
 
 async def calm(patience: float) -> Watch:
     """A watch over the machine, as soon as it is quiet; whoever waits longer than that hears who is busy."""
-    until = time.monotonic() + patience
+    until, has_told = time.monotonic() + patience, False
     while (busy := await _busy()) > _MOST_BUSY:
+        if not has_told:
+            print(
+                f"Others keep {busy:.2f} cores busy: waiting for up to {patience:.0f} s until they do not.", flush=True
+            )
+            has_told = True
         if time.monotonic() > until:
             raise TooNoisyError(f"Others keep {busy:.2f} cores busy, and have done so for {patience:.0f} s.")
     return Watch(busy)
