@@ -9,6 +9,7 @@ import pytest
 
 from headgate.engine.pipeline import Engine
 from headgate.sources.sql.source import sql_adapter
+from headgate.sources.sql.values import TimeStyle
 from tests.databases import Database, Server
 
 pytestmark = pytest.mark.anyio
@@ -201,3 +202,8 @@ async def test_tables_that_changed_since_the_start_are_told_of(database: Databas
             connection.exec_driver_sql("DROP TABLE things")
         error = await refusal(engine, "list_things", filter={"t": "x"})
         assert (error["code"], "started anew" in error["message"]) == ("INTERNAL_ERROR", True)
+
+
+@pytest.mark.parametrize("samples", [[], ["soon", "2026"]], ids=["nothing", "other words"])
+async def test_where_no_time_is_stored_yet_there_is_no_style_to_keep_to(samples: list[object]) -> None:
+    assert TimeStyle.of(samples) is None
