@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -282,9 +282,8 @@ async def starting(rounds: int) -> tuple[list[Table], list[Aim]]:
             commands = _libraries(here, over_http=where == "over HTTP")
             servers = {name: (command, ready) for name, command in commands.items()}
             title = f"One tool {where}, from the start to the first answer"
-            table, timings = await _servers(title, servers, _BARE, rounds)
+            table, _ = await _servers(title, servers, _BARE, rounds)
             tables.append(table)
-            aims += _ratios(f"ready {where}", timings)
         title = f"{_TABLES} tables of SQLite over HTTP, from the start to the first answer"
         table, timings = await _servers(title, _databases(here), _HEADGATE, rounds)
         tables.append(table)
@@ -309,20 +308,12 @@ async def _measured(calls: Mapping[str, AsyncCall], rounds: int) -> Mapping[str,
     return await take_turns(calls, rounds=rounds, calls=1)
 
 
-def _ratios(what: str, timings: Mapping[str, Timing]) -> Sequence[Aim]:
-    if _FASTMCP not in timings:
-        return []
-    ratio = timings[_HEADGATE].against(timings[_FASTMCP])
-    return [Aim(f"{what}: {_HEADGATE} / {_FASTMCP}", ratio.median, 1.0, ratio.is_noisy)]
-
-
 def _table(title: str, timings: Mapping[str, Timing], seen: _Seen, peer: str) -> Table:
-    columns = ("", "ms", f"/ {peer}", "quartiles", "user CPU, ms", "resident, MB")
+    columns = ("", "ms", f"/ {peer}", "user CPU, ms", "resident, MB")
     return Table(title, columns, tuple(_row(name, timings, seen, peer) for name in timings))
 
 
 def _row(name: str, timings: Mapping[str, Timing], seen: _Seen, peer: str) -> tuple[Cell, ...]:
-    ratio = timings[name].against(timings[peer])
+    ratio = None if name == peer else timings[name].against(timings[peer])
     weight = median(seen.weight[name]) if name in seen.weight else None
-    spread = f"{ratio.low:.2f}-{ratio.high:.2f}"
-    return name, timings[name].median / 1000, ratio.median, spread, median(seen.cpu[name]), weight
+    return name, timings[name].median / 1000, ratio, median(seen.cpu[name]), weight
