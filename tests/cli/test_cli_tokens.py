@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from PIL import Image
 from rich.console import Console
 
 from headgate.cli.tokens_table import print_table
-from headgate.cli.tokens_words import Prices, break_even, chart_of, verdict
+from headgate.cli.tokens_words import Prices, about_task, break_even, chart_of, rows_of, verdict
 from headgate.server.spending import Bill, Spending, Task
 from tests.cli.commands import Done, Shell
 from tests.cli.desks import CALLED, TOOLS, desk
@@ -88,7 +89,7 @@ def test_as_json_there_is_everything_that_was_counted(shell: Shell) -> None:
         assert one["task"] == one["tools_list"] + one["discovery"]["search"] + one["discovery"]["detail"] + one["calls"]
         assert found["cost"][way]["task"] == pytest.approx(one["task"] * 10 * 2 / 1e6)
         assert found["cost"][way]["task_read_every_turn"] > found["cost"][way]["task"]
-        assert found["break_even"][way]["operations"] > 0
+        assert found["break_even"][way]["calls"] > 3
     assert "discovery" not in ways["discrete"]
     assert found["verdict"][0].startswith("It pays")
 
@@ -135,8 +136,21 @@ def test_a_source_that_does_not_open_is_told_and_the_others_are_counted(shell: S
     done = shell("tokens", LIBRARY, "stdio:false")
     assert (done.code, "tools/list" in rows(done)) == (3, True)
     assert "is left out" in done.err
+    assert list(told_failing(shell, LIBRARY, "stdio:false")["failed"]) == ["false"]
+
+
+def test_a_source_alone_that_does_not_open_could_not_be_opened(shell: Shell) -> None:
     alone = shell("tokens", "stdio:false")
     assert (alone.code, alone.out) == (3, "")
+    assert "source 'false' could not be opened: " in alone.err
+    assert list(told_failing(shell, "stdio:false")) == ["failed"]
+
+
+def told_failing(shell: Shell, *words: str) -> dict[str, Any]:
+    done = shell("tokens", *words, "--json")
+    found: dict[str, Any] = json.loads(done.out)
+    assert done.code == 3
+    return found
 
 
 def test_a_server_that_speaks_mcp_aql_is_refused(shell: Shell) -> None:
@@ -149,8 +163,8 @@ def test_a_server_that_speaks_mcp_aql_is_refused(shell: Shell) -> None:
     ("words", "said"),
     [
         (("--calls", "0"), "--calls must be a number from 1 to 1000, not 0"),
-        (("--price", "0"), "--price must be more than 0, not 0"),
-        (("--price", "nan"), "--price must be more than 0, not nan"),
+        (("--price", "-1"), "--price must be a number, 0 or more, not -1"),
+        (("--price", "nan"), "--price must be a number, 0 or more, not nan"),
         (("--sessions", "0"), "--sessions must be 1 or more, not 0"),
         (("--chart", "tokens.gif"), "--chart 'tokens.gif' must end with .svg or .png"),
         (("--profile", "cruel"), "cruel"),
@@ -184,7 +198,8 @@ def test_without_pillow_a_png_is_refused_with_what_to_install(
     monkeypatch.setitem(sys.modules, "PIL", None)
     done = shell("tokens", LIBRARY, "--chart", str(tmp_path / "tokens.png"))
     assert done.code == 2
-    assert "headgate[charts]" in done.err
+    assert "pip install pillow" in done.err
+    assert done.out == "", "before anything is counted"
 
 
 def test_without_o200k_every_figure_is_about(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +209,7 @@ def test_without_o200k_every_figure_is_about(shell: Shell, monkeypatch: pytest.M
     assert done.code == 0
     assert [cell for cell in figures if cell != "-" and not cell.startswith("about ")] == []
     assert "costs about " in sentences(done)
-    assert "install headgate[tokens] to count them exactly" in done.err
+    assert "pip install 'bpe-openai>=0.1.4'" in done.err
     assert told(shell, GITHUB)["exact"] is False
 
 
@@ -212,7 +227,7 @@ def test_where_the_list_is_shorter_and_the_task_is_not_it_says_both() -> None:
     [first, *_] = verdict(bill((268, 200, 127), operations=6))
     assert first.startswith(
         "It does not pay: 6 operations as discrete tools cost 268 tokens, 68 more than 200 in semantic mode, but "
-        "finding them costs more. A task of 2 calls"
+        "finding them costs 200, and calling them 20 more. A task of 2 calls"
     )
 
 
@@ -236,28 +251,84 @@ def test_where_it_pays_it_says_for_how_long() -> None:
         "It pays: a task of 2 calls costs 9,280 tokens less (93%) in semantic mode, 9,580 tokens less (96%) as a "
         "single tool."
     )
-    assert semantic == (
-        "Semantic mode pays from about 8 operations of this size on; a session that calls more than 930 times loses "
-        "it again."
-    )
-    assert single.startswith("A single tool pays from about 5 operations of this size on; ")
+    assert semantic == "In semantic mode, a session that calls more than about 930 times loses it again."
+    assert single.startswith("As a single tool, a session that calls more than about ")
+
+
+def test_only_where_it_pays_for_the_task_it_says_for_how_long() -> None:
+    dear = bill((268, 40, 400), operations=6, discovery=5, call=110)
+    assert dear.semantic.before_calls < dear.discrete.listed, "it would pay for one call"
+    assert list(verdict(bill((10_000, 540, 540), call=10)))[1:] == [], "nothing uses it up"
+    assert break_even(dear, dear.semantic) == 2, "as the two lines of the task cross"
+    assert break_even(dear, dear.single) is None
+    assert [line for line in verdict(dear) if line.startswith("As a single tool, a session")] == []
+
+
+def test_where_the_calls_cost_it_says_so() -> None:
+    [first, *_] = verdict(bill((268, 200, 400), operations=6, discovery=5, call=110))
+    assert "but finding them costs 10, and calling them 200 more." in first
+
+
+def test_where_both_cost_the_same_it_says_so() -> None:
+    even = bill((350, 100, 100), discovery=100, call=35)
+    assert even.semantic.task == even.discrete.task
+    assert "costs as many tokens in semantic mode" in next(iter(verdict(even)))
 
 
 def test_a_source_without_operations_spares_nothing() -> None:
     empty = Bill(0, True, None, Spending("discrete", 0, 1), Spending("semantic", 1, 90), Spending("single", 1, 80))
-    assert list(verdict(empty)) == ["There are no operations, so nothing can be spared."]
-    assert len(chart_of(empty, "nothing").groups) == 1
+    [said] = verdict(empty)
+    assert said.startswith("There are no operations, so nothing can be spared: ")
+    assert said.endswith(": tools/list costs 90 in semantic mode and 80 as a single tool, against 1.")
+    chart = chart_of(empty, "nothing")
+    assert (len(chart.groups), chart.footnote) == (1, "Counted with o200k.")
+    assert break_even(empty, empty.single) is None
 
 
 def test_break_even_is_where_both_cost_the_same() -> None:
-    """100 tokens an operation; 740 before the calls and 20 more for them, of which discrete tools need 10 a call."""
+    """740 before the calls, and each of them 10 dearer than a discrete tool's."""
     large = bill((10_000, 540, 540), operations=100)
-    even = break_even(large, large.semantic)
-    assert even.operations == 8
-    assert 7 * 100 + 20 < large.semantic.task <= 8 * 100 + 20
-    assert even.calls == (10_000 - 740) // 10
+    assert break_even(large, large.semantic) == (10_000 - 740) // 10
     cheap = bill((10_000, 540, 540), operations=100, call=10)
-    assert break_even(cheap, cheap.semantic).calls is None, "nothing uses it up"
+    assert break_even(cheap, cheap.semantic) is None, "nothing uses it up"
+
+
+def test_each_operation_of_a_task_is_named_once_with_how_often_it_is_called(shell: Shell) -> None:
+    said = sentences(shell("tokens", "examples/library.py:library", "--calls", "1000", cwd=ROOT))
+    assert "call get_book 1,000 times." in said
+
+
+def test_what_is_not_counted_is_said() -> None:
+    one = bill((268, 345, 127))
+    said = replace(one, task=Task("drop", ("drop_it",), may_be_confirmed=True, is_followed=True))
+    [line] = about_task(said)
+    assert "confirmed here" in line
+    assert "following it costs more" in line
+    [line] = about_task(one)
+    assert line.endswith("left out.")
+
+
+def test_small_sums_and_shares_show_what_they_are() -> None:
+    one = bill((100_000, 100, 99), discovery=10)
+    sums = {row[0]: row[1:] for row in rows_of(one, Prices(0.0001, 1))}["1 session with such a task"]
+    assert sums == ("0.000010", "0.000000016", "0.000000016")
+    nothing = {row[0]: row[1:] for row in rows_of(one, Prices(0, 1))}["1 session with such a task"]
+    assert nothing == ("0.00", "0.00", "0.00"), "a model of one's own"
+    assert [bar.note for bar in chart_of(one, "desk").groups[0].bars] == ["", "0.1%", "0.1%"]
+
+
+@pytest.mark.parametrize("width", [20, 30, 50, 70, 90])
+def test_on_a_narrow_terminal_no_figure_is_cut(width: int) -> None:
+    written = io.StringIO()
+    one = bill((100_000, 50_000, 25_000))
+    print_table(Console(file=written, force_terminal=True, width=width), one, Prices(2.0, 1000))
+    said = written.getvalue()
+    assert "\u2026" not in said
+    for figure in ("100,000", "50,000", "25,000", "200.04"):
+        assert figure in said
+    bars = [line.count("\u2588") for line in said.splitlines() if "\u2588" in line]
+    assert bars == [] or bars[0] == pytest.approx(2 * bars[1], abs=1)
+    assert bool(bars) == (width >= 50)
 
 
 def test_money_is_counted_by_the_million() -> None:

@@ -85,6 +85,24 @@ async def test_a_task_turns_on_the_operation_of_median_size_and_on_what_is_found
     assert (bill.task.words, bill.task.called) == ("get tree", ("get_tree", "get_tall_tree"))
 
 
+async def test_a_task_is_of_operations_that_are_done_with_one_call_where_there_are_any() -> None:
+    adapter = forbidden(get_book="Get a book")
+    for name in ("delete_book", "delete_loan", "delete_shelf"):
+        adapter.add(Operation(name, Category.DELETE, nothing, (), "Delete a book"))
+    bill = await billed(adapter)
+    assert bill.task is not None
+    assert bill.task.described == ["get_book"]
+    assert not bill.task.may_be_confirmed
+
+
+async def test_where_all_calls_may_be_confirmed_the_task_says_so() -> None:
+    adapter = Adapter("destroying")
+    adapter.add(Operation("delete_book", Category.DELETE, nothing, (), "Delete a book"))
+    bill = await billed(adapter)
+    assert bill.task is not None
+    assert (bill.task.may_be_confirmed, bill.task.is_followed) == (True, False)
+
+
 async def test_where_less_is_found_than_is_called_the_same_is_called_again() -> None:
     bill = await billed(forbidden(get_book="Get a book"), calls=3)
     assert bill.task is not None

@@ -5,7 +5,7 @@ svg(chart)  # text
 png(chart)  # bytes; needs Pillow
 """
 
-from headgate.charts.pixels import PillowMissingError, png
+from headgate.charts.pixels import PillowMissingError, check_pillow, png
 from headgate.charts.values import Bar, BarChart, Chart, Group, LineChart, Mark, Point, Series
 from headgate.charts.vectors import svg
 
@@ -19,6 +19,7 @@ __all__ = [
     "PillowMissingError",
     "Point",
     "Series",
+    "check_pillow",
     "png",
     "svg",
 ]

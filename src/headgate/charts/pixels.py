@@ -13,7 +13,7 @@ from headgate.charts.values import Chart
 if TYPE_CHECKING:
     from PIL import ImageDraw
 
-__all__ = ["PillowMissingError", "png"]
+__all__ = ["PillowMissingError", "check_pillow", "png"]
 
 _FINER: Final = 2
 """Drawn so many times finer and made smaller again, since Pillow's own lines have stairs."""
@@ -28,14 +28,21 @@ class PillowMissingError(RuntimeError):
     """PNG was asked for where Pillow is not installed."""
 
 
-def png(chart: Chart, scale: int = 2) -> bytes:
-    """The chart as a PNG of ``scale`` pixels for each unit: 1,720 wide unless said."""
+def check_pillow() -> None:
+    """Refuse to draw a PNG where Pillow is not installed."""
     try:
-        from PIL import Image, ImageDraw  # noqa: PLC0415  (optional)
+        import PIL  # noqa: F401, PLC0415  (optional)
     except ImportError:
         raise PillowMissingError(
-            "PNG is drawn by Pillow, which is not installed: install headgate[charts], or write SVG"
+            "PNG is drawn by Pillow, which is not installed: pip install pillow, or write SVG"
         ) from None
+
+
+def png(chart: Chart, scale: int = 2) -> bytes:
+    """The chart as a PNG of ``scale`` pixels for each unit: 1,720 wide unless said."""
+    check_pillow()
+    from PIL import Image, ImageDraw  # noqa: PLC0415  (optional)
+
     picture = drawn(chart)
     finer = scale * _FINER
     image = Image.new("RGB", (round(picture.width * finer), round(picture.height * finer)), "#ffffff")

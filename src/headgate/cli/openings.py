@@ -63,9 +63,16 @@ class Looked:
     """The sources that could be opened, in the order in which they are named."""
 
     found: list[Found] = field(default_factory=list)
-    failed: int = 0
+    problems: dict[str, str] = field(default_factory=dict)
+    """Why the others could not, by their names."""
+    are_several: bool = False
     done: set[str] = field(default_factory=set)
     """Those of which it is known whether they open."""
+
+    @property
+    def failed(self) -> int:
+        """How many could not be opened."""
+        return len(self.problems)
 
 
 async def looked_at(
@@ -74,7 +81,7 @@ async def looked_at(
     """All sources side by side. One that does not open is told of, and the others are looked at all the same."""
     choices = reaching.choices(database.spec(), os.environ)
     specs = _specs((*sources, source), choices)
-    looked = Looked()
+    looked = Looked(are_several=len(specs) > 1)
     with redirect_stdout(sys.stderr):  # what a module prints is not the answer
         async with anyio.create_task_group() as telling:
             telling.start_soon(
@@ -115,5 +122,5 @@ async def _look(spec: SourceSpec, looked: Looked, seconds: float) -> None:
 
 
 def _fail(spec: SourceSpec, looked: Looked, problem: str) -> None:
-    looked.failed += 1
-    complain(f"source '{spec.name}' is left out: {problem}")
+    looked.problems[spec.name] = problem
+    complain(f"source '{spec.name}' {'is left out' if looked.are_several else 'could not be opened'}: {problem}")

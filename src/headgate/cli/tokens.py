@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from headgate.adapter.adapter import Adapter
-from headgate.charts import PillowMissingError, png, svg
+from headgate.charts import PillowMissingError, check_pillow, png, svg
 from headgate.charts.values import BarChart
 from headgate.cli.exits import OK, UNREACHABLE
 from headgate.cli.openings import Found, Reaching, Sources, looked_at
@@ -45,8 +45,8 @@ class Reckoning:
         """The same as values; what is wrong with them is a mistake in how the command is used."""
         if not 1 <= self.calls <= _MOST_CALLS:
             raise SettingError(f"--calls must be a number from 1 to {_MOST_CALLS}, not {self.calls}")
-        if self.price is not None and not 0 < self.price < math.inf:
-            raise SettingError(f"--price must be more than 0, not {self.price:g}")
+        if self.price is not None and not 0 <= self.price < math.inf:
+            raise SettingError(f"--price must be a number, 0 or more, not {self.price:g}")
         if self.sessions < 1:
             raise SettingError(f"--sessions must be 1 or more, not {self.sessions}")
         return Prices(self.price, self.sessions)
@@ -95,6 +95,8 @@ def tokens(
         _check_charts(chart)
         looked = await looked_at(sources, source, reaching, database)
         if not looked.found:
+            if json:
+                print_json({"failed": looked.problems}, compact=True)
             return UNREACHABLE
         counter = installed_counter()
         bill = await bill_of(
@@ -105,11 +107,11 @@ def tokens(
             **showing.chosen(),
         )
         name = " and ".join(one.spec.name for one in looked.found)
-        _show(bill, prices, as_json=json)
+        _show(bill, prices, looked.problems if json else None)
         for path in chart:
             _draw(chart_of(bill, name), path)
         if not counter.is_exact:
-            complain("these figures are estimates: install headgate[tokens] to count them exactly, with o200k")
+            complain("these figures are estimates; exactly, with o200k: pip install 'bpe-openai>=0.1.4'")
         return UNREACHABLE if looked.failed else OK
 
     with told(notes=False):
@@ -139,22 +141,30 @@ def _check_charts(paths: Sequence[Path]) -> None:
     for path in paths:
         if path.suffix.lower() not in (".svg", ".png"):
             raise SettingError(f"--chart '{path}' must end with .svg or .png")
+        if _is_png(path):
+            try:
+                check_pillow()
+            except PillowMissingError as error:
+                raise SettingError(f"--chart '{path}': {error}") from None
+
+
+def _is_png(path: Path) -> bool:
+    return path.suffix.lower() == ".png"
 
 
 def _draw(chart: BarChart, path: Path) -> None:
     try:
-        path.write_bytes(png(chart) if path.suffix.lower() == ".png" else svg(chart).encode())
-    except PillowMissingError as error:
-        raise SettingError(f"--chart '{path}': {error}") from None
+        path.write_bytes(png(chart) if _is_png(path) else svg(chart).encode())
     except OSError as error:
         raise SettingError(f"--chart '{path}' cannot be written: {error.strerror}") from None
     complain(f"drawn into '{path}'")
 
 
-def _show(bill: Bill, prices: Prices, *, as_json: bool) -> None:
+def _show(bill: Bill, prices: Prices, failed: Mapping[str, str] | None) -> None:
+    """As JSON where it is known what ``failed``, be it nothing; else for people or as lines."""
     terminal = console()
-    if as_json:
-        print_json(told_as_json(bill, prices), compact=True)
+    if failed is not None:
+        print_json({**told_as_json(bill, prices), **({"failed": failed} if failed else {})}, compact=True)
     elif terminal.is_terminal:
         print_table(terminal, bill, prices)
     else:

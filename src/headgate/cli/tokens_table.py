@@ -15,6 +15,9 @@ from headgate.server.spending import Bill
 __all__ = ["print_table"]
 
 _WIDTH: Final = 40
+_LEAST: Final = 8
+"""A bar that is shorter says nothing."""
+_GAP: Final = 2
 _PARTS: Final = " \u258f\u258e\u258d\u258c\u258b\u258a\u2589\u2588"
 _OURS: Final = "blue"
 _OTHERS: Final = "bright_black"
@@ -22,10 +25,10 @@ _OTHERS: Final = "bright_black"
 
 def print_table(terminal: Console, bill: Bill, prices: Prices) -> None:
     """Everything, for people."""
-    terminal.print(_table(list(rows_of(bill, prices))))
+    _print_figures(terminal, list(rows_of(bill, prices)))
     for group in chart_of(bill, "").groups:
         terminal.print()
-        terminal.print(_bars(group))
+        _print_bars(terminal, group)
     terminal.print()
     for line in about_task(bill):
         terminal.print(Text(line, style="dim"))
@@ -33,31 +36,45 @@ def print_table(terminal: Console, bill: Bill, prices: Prices) -> None:
         terminal.print(Text(line, style="" if place else "bold"))
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> Table:
+def _print_figures(terminal: Console, rows: Sequence[tuple[str, ...]]) -> None:
+    """Where there is little room, headings and names are broken between words, and figures never are."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, column in enumerate(rows[0]):
-        table.add_column(column, justify="right" if place else "left", no_wrap=True)
+    needed = 0
+    for place, column in enumerate(zip(*rows, strict=True)):
+        broken, whole = (column, ()) if place == 0 else (column[:1], column[1:])
+        least = max(map(len, [*whole, *(word for cell in broken for word in cell.split())]))
+        table.add_column(column[0], justify="right" if place else "left", min_width=least, overflow="fold")
+        needed += least + _GAP
     for row in rows[1:]:
         table.add_row(*map(Text, row))
-    return table
+    _print(terminal, table, needed)
 
 
-def _bars(group: Group) -> Table:
+def _print(terminal: Console, table: Table, needed: int) -> None:
+    """On a terminal that is too narrow even for figures alone, it is the terminal that breaks lines."""
+    terminal.print(table, width=max(terminal.width, needed), crop=False)
+
+
+def _print_bars(terminal: Console, group: Group) -> None:
+    """Bars in the room that is left by what they are called and what they come to; none where that is too little."""
     most = max(bar.value for bar in group.bars)
+    words = sum(max(map(len, column)) + _GAP for column in ([bar.label for bar in group.bars], map(_end, group.bars)))
+    room = min(_WIDTH, terminal.width - words)
     table = Table(
         box=None, pad_edge=False, title=group.label, title_justify="left", title_style="bold", show_header=False
     )
     for bar in group.bars:
         style = _OURS if bar.is_ours else _OTHERS
-        table.add_row(bar.label, Text(_blocks(bar.value / most if most else 0), style=style), Text(_end(bar)))
-    return table
+        blocks = [Text(_blocks(bar.value / most if most else 0, room), style=style)] if room >= _LEAST else []
+        table.add_row(Text(bar.label), *blocks, Text(_end(bar)))
+    _print(terminal, table, words)
 
 
 def _end(bar: Bar) -> str:
     return f"{number(bar.value)}  {bar.note}".rstrip()
 
 
-def _blocks(share: float) -> str:
+def _blocks(share: float, width: int) -> str:
     """A bar of so much of the width, to an eighth of a sign; what is there at all can be seen."""
-    eighths = max(round(share * _WIDTH * 8), 1 if share else 0)
+    eighths = max(round(share * width * 8), 1 if share else 0)
     return (_PARTS[8] * (eighths // 8) + _PARTS[eighths % 8]).rstrip()

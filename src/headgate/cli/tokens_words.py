@@ -1,14 +1,16 @@
 """What tokens come to in words: rows of a table, a verdict that says where it does not pay, JSON, and a chart."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final
 
 from headgate.charts.values import Bar, BarChart, Group
-from headgate.server.spending import DISCRETE, Bill, Spending
+from headgate.server.spending import DISCRETE, Bill, Spending, Task
 
-__all__ = ["Even", "Prices", "about_task", "break_even", "chart_of", "rows_of", "told_as_json", "verdict"]
+__all__ = ["Prices", "about_task", "break_even", "chart_of", "rows_of", "told_as_json", "verdict"]
 
 _WAYS: Final = {DISCRETE: "discrete tools", "semantic": "semantic mode", "single": "a single tool"}
 _AS: Final = {"semantic": "in semantic mode", "single": "as a single tool"}
@@ -50,15 +52,31 @@ def about_task(bill: Bill) -> Iterator[str]:
     if bill.task:
         yield (
             f"The task: search for '{bill.task.words}', have those described that are called, call "
-            f"{', '.join(bill.task.called)}. Introspection is asked for short answers, as the tools say. "
-            "Answers of calls are the same in every way, and left out."
+            f"{_called(bill.task)}. Introspection is asked for short answers, as the tools say. "
+            f"Answers of calls are the same in every way, and left out.{_not_counted(bill.task)}"
         )
+
+
+def _called(task: Task) -> str:
+    """Each operation once, with how often where that is not once."""
+    often = Counter(task.called)
+    return ", ".join(name if times == 1 else f"{name} {times:,} times" for name, times in often.items())
+
+
+def _not_counted(task: Task) -> str:
+    confirming = " Calls may have to be confirmed here, which costs more behind headgate and is not counted."
+    following = " Some of the work goes on after its call; following it costs more behind headgate and is not counted."
+    return f"{confirming if task.may_be_confirmed else ''}{following if task.is_followed else ''}"
 
 
 def verdict(bill: Bill) -> Iterator[str]:
     """Whether it pays, how sure that is to stay so, and why to do it where it does not."""
     if bill.task is None:
-        yield "There are no operations, so nothing can be spared."
+        costs = " and ".join(f"{_about(bill, one.listed)} {_AS[one.way]}" for one in bill.served)
+        yield (
+            f"There are no operations, so nothing can be spared: tools/list costs {costs}, "
+            f"against {_about(bill, bill.discrete.listed)}."
+        )
         return
     cheaper = [one for one in bill.served if one.task < bill.discrete.task]
     dearer = [one for one in bill.served if one not in cheaper]
@@ -72,7 +90,8 @@ def verdict(bill: Bill) -> Iterator[str]:
             "Reasons to do it anyway: several sources behind one gate, which share the tools; confirmation of what "
             "destroys; policies, quotas and an audit."
         )
-    yield from (_even(bill, one) for one in bill.served)
+    for one in bill.served:
+        yield from _even(bill, one)
 
 
 def _first_costs(bill: Bill) -> str:
@@ -81,11 +100,18 @@ def _first_costs(bill: Bill) -> str:
     begin = f"{_as_discrete(bill)} {_about(bill, discrete.listed)} tokens"
     apart = _about(bill, abs(first.listed - discrete.listed))
     if first.listed < discrete.listed:
-        return f"{begin}, {apart} more than {_about(bill, first.listed)} {_AS[first.way]}, but finding them costs more."
+        less = f"{begin}, {apart} more than {_about(bill, first.listed)} {_AS[first.way]}"
+        return f"{less}, but {_later_costs(bill, first)}."
     return (
         f"{begin}, less than {_about(bill, first.listed)} {_AS[first.way]}: serving this behind headgate costs "
         f"{apart} tokens more a session."
     )
+
+
+def _later_costs(bill: Bill, way: Spending) -> str:
+    finding, calling = way.before_calls - way.listed, way.calls - bill.discrete.calls
+    called = f", and calling them {_about(bill, calling)} more" if calling > 0 else ""
+    return f"finding them costs {_about(bill, finding)}{called}"
 
 
 def _differences(bill: Bill, ways: list[Spending]) -> str:
@@ -95,34 +121,26 @@ def _differences(bill: Bill, ways: list[Spending]) -> str:
 def _difference(bill: Bill, way: Spending) -> str:
     difference = way.task - bill.discrete.task
     if difference < 0:
-        return f"{_about(bill, -difference)} tokens less ({-difference / bill.discrete.task:.0%})"
+        return f"{_about(bill, -difference)} tokens less ({_percent(-difference / bill.discrete.task)})"
+    if not difference:
+        return "as many tokens"
     return f"{_about(bill, difference)} tokens more"
 
 
-@dataclass(frozen=True, slots=True)
-class Even:
-    """Where a way costs as much as discrete tools."""
-
-    operations: int
-    """With so many operations of this size, for the same task."""
-    calls: int | None
-    """After so many calls in one session; None where there is nothing to use up, or nothing that uses it up."""
-
-
-def break_even(bill: Bill, way: Spending) -> Even:
-    """Where the two lines cross: discrete tools cost more with each operation, and headgate a little with each call."""
-    discrete, count = bill.discrete, len(bill.task.called) if bill.task else 0
-    an_operation = discrete.listed / max(discrete.tools, 1)
-    operations = math.ceil((way.task - discrete.calls) / an_operation)
-    a_call = (way.calls - discrete.calls) / count if count else 0
-    left = discrete.listed - way.before_calls
-    return Even(operations, math.floor(left / a_call) if left > 0 and a_call > 0 else None)
+def break_even(bill: Bill, way: Spending) -> int | None:
+    """After how many such calls in one session a way that pays does so no more; None where nothing uses it up."""
+    count = len(bill.task.called) if bill.task else 0
+    dearer = way.calls - bill.discrete.calls
+    if not count or dearer <= 0 or way.task >= bill.discrete.task:
+        return None
+    return (bill.discrete.listed - way.before_calls) * count // dearer
 
 
-def _even(bill: Bill, way: Spending) -> str:
-    even = break_even(bill, way)
-    told = f"{_WAYS[way.way].capitalize()} pays from about {even.operations:,} operations of this size on"
-    return f"{told}; a session that calls more than {even.calls:,} times loses it again." if even.calls else f"{told}."
+def _even(bill: Bill, way: Spending) -> Iterator[str]:
+    calls = break_even(bill, way)
+    if calls is not None:
+        often = "once" if calls == 1 else f"about {calls:,} times"
+        yield f"{_AS[way.way].capitalize()}, a session that calls more than {often} loses it again."
 
 
 def told_as_json(bill: Bill, prices: Prices) -> dict[str, object]:
@@ -136,7 +154,7 @@ def told_as_json(bill: Bill, prices: Prices) -> dict[str, object]:
     }
     if bill.task:
         evens = {one.way: break_even(bill, one) for one in bill.served}
-        shown["break_even"] = {way: {"operations": one.operations, "calls": one.calls} for way, one in evens.items()}
+        shown["break_even"] = {way: {"calls": calls} for way, calls in evens.items()}
     if prices.a_million is not None:
         costs = {
             one.way: {"task": prices.of(one.task), "task_read_every_turn": prices.of(one.every_turn)}
@@ -167,10 +185,13 @@ def chart_of(bill: Bill, name: str) -> BarChart:
         subtitle="One tool for each operation, or the same operations behind headgate",
         unit="tokens",
         is_linear=True,
-        footnote="Counted with o200k. The answers of the calls are the same in every way, and left out."
-        if bill.is_exact
-        else "Estimated: o200k is not installed. The answers of the calls are the same in every way, and left out.",
+        footnote=_footnote(bill),
     )
+
+
+def _footnote(bill: Bill) -> str:
+    counted = "Counted with o200k." if bill.is_exact else "Estimated: o200k is not installed."
+    return f"{counted} The answers of the calls are the same in every way, and left out." if bill.task else counted
 
 
 def _bar(bill: Bill, way: Spending, tokens: int, whole: int) -> Bar:
@@ -184,7 +205,19 @@ def _bar(bill: Bill, way: Spending, tokens: int, whole: int) -> Bar:
 def _share(tokens: int, whole: int) -> str:
     if not whole:
         return ""
-    return f"{tokens / whole:.0%}" if tokens <= whole else f"{tokens / whole:.1f} times as much"
+    return _percent(tokens / whole) if tokens <= whole else f"{tokens / whole:.1f} times as much"
+
+
+def _percent(share: float) -> str:
+    """Whole per cent, and below one the first digit that says something."""
+    if not 0 < share < 0.01:
+        return f"{share:.0%}"
+    return f"{Decimal(f'{share * 100:.1g}'):f}%"
+
+
+def _decimals(amount: float) -> int:
+    """How many decimals show two digits of an amount that say something, and two as of any money."""
+    return max(2, 1 - math.floor(math.log10(amount))) if amount else 2
 
 
 def _task(bill: Bill) -> str:
@@ -207,4 +240,4 @@ def _about(bill: Bill, tokens: int) -> str:
 
 
 def _sum(bill: Bill, amount: float) -> str:
-    return f"{'' if bill.is_exact else 'about '}{amount:,.2f}"
+    return f"{'' if bill.is_exact else 'about '}{amount:,.{_decimals(amount)}f}"

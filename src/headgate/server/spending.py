@@ -34,6 +34,10 @@ class Task:
 
     words: str
     called: tuple[str, ...]
+    may_be_confirmed: bool = False
+    """Whether a call may have to be confirmed, which costs one more turn that is not counted."""
+    is_followed: bool = False
+    """Whether a call starts work that goes on after it, and is followed by calls that are not counted."""
 
     @property
     def described(self) -> list[str]:
@@ -141,8 +145,14 @@ async def bill_of(
 
 
 async def _task(server: McpServer, calls: int) -> Task | None:
-    """A task that is typical: it turns on the operation of median size, and on what is found together with it."""
-    operations = server.engine.adapter.operations
+    """A task that is typical: it turns on the operation of median size, and on what is found together with it.
+
+    Of operations that are done with one call, where there are any: what a confirmation costs, or following long work,
+    depends on more than the source.
+    """
+    adapter = server.engine.adapter
+    plain = {name: one for name, one in adapter.operations.items() if not (_may_ask(server, one) or one.background)}
+    operations = plain or adapter.operations
     if not operations:
         return None
     typical = _typical(list(operations.values()))
@@ -150,7 +160,14 @@ async def _task(server: McpServer, calls: int) -> Task | None:
     answer = orjson.loads(await _answer(server, _introspect(query="search", name=words)))
     names = (one["name"] for one in (answer.get("data") or {}).get("operations", ()))
     found = dict.fromkeys([typical.name, *(name for name in names if name in operations)])
-    return Task(words, tuple(islice(cycle(found), calls)))
+    called = tuple(islice(cycle(found), calls))
+    meant = [operations[name] for name in dict.fromkeys(called)]
+    return Task(words, called, any(_may_ask(server, one) for one in meant), any(one.background for one in meant))
+
+
+def _may_ask(server: McpServer, operation: Operation) -> bool:
+    gatekeeper = server.engine.gatekeeper
+    return gatekeeper is not None and gatekeeper.may_ask(operation.name)
 
 
 def _typical(operations: Sequence[Operation]) -> Operation:
