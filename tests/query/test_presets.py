@@ -2,7 +2,8 @@
 
 import pytest
 
-from headgate.query.collections import Collection, Field
+from headgate.adapter.collections.words import describe_listing, listing_in_short
+from headgate.query.collections import Collection, Field, Relationship
 from headgate.query.kinds import Kind
 
 
@@ -47,6 +48,44 @@ def test_of_many_fields_the_first_are_standard_and_the_name_wherever_it_stands()
     many = [Field(name=f"number_{one}", kind=Kind.INTEGER) for one in range(40)]
     shown = collection(*many, text("title")).presets["standard"]
     assert shown == ("id", *(f"number_{one}" for one in range(14)), "title")
+
+
+def test_of_many_fields_those_stay_that_say_most_in_the_order_of_the_table() -> None:
+    loose = [Field(name=f"note_{one}_mark", kind=Kind.TEXT, nullable=True) for one in range(20)]
+    due = Field(name="due", kind=Kind.DATE, nullable=True)
+    done = Field(name="done", kind=Kind.BOOLEAN, nullable=True)
+    grade = Field(name="grade", kind=Kind.TEXT, choices=("a", "b"), nullable=True)
+    priority = Field(name="priority", kind=Kind.INTEGER, nullable=True)
+    shown = collection(*loose, due, done, text("title"), grade, text("status"), priority).presets["standard"]
+    assert shown[0] == "id"
+    assert shown[-6:] == ("due", "done", "title", "grade", "status", "priority")
+    assert shown[1:-6] == tuple(f"note_{one}_mark" for one in range(9))
+
+
+def test_a_reference_stays_before_a_number() -> None:
+    numbers = [Field(name=f"number_{one}", kind=Kind.INTEGER, nullable=True) for one in range(20)]
+    owner = Field(name="owner_id", kind=Kind.INTEGER, nullable=True)
+    fields = {one.name: one for one in (Field(name="id", kind=Kind.INTEGER), *numbers, owner)}
+    leads = {"owner": Relationship(name="owner", target="people", local=("owner_id",), remote=("id",))}
+    made = Collection("things", "thing", fields, key=("id",), relationships=leads)
+    assert made.presets["standard"] == ("id", *(f"number_{one}" for one in range(14)), "owner_id")
+
+
+def test_a_text_that_ends_in_the_word_for_a_name_is_the_name() -> None:
+    assert collection(text("created_by"), text("ticket_subject")).presets["minimal"] == ("id", "ticket_subject")
+
+
+def test_a_list_says_what_its_standard_fields_leave_out() -> None:
+    def told(many: int) -> str:
+        numbers = [Field(name=f"number_{one}", kind=Kind.INTEGER) for one in range(many)]
+        return describe_listing(collection(*numbers), "standard") + listing_in_short(collection(*numbers), "standard")
+
+    assert told(60).count("full gives the 45 others.") == 2
+    assert "all but number_15, number_16" in told(17)
+    blobs = [Field(name=name, kind=Kind.JSON) for name in ("one", "two")]
+    assert "full gives the 2 others: one, two." in describe_listing(collection(*blobs), "standard")
+    assert "Without fields: standard; full gives one too." in describe_listing(collection(blobs[0]), "standard")
+    assert "full gives" not in describe_listing(collection(*blobs), "minimal")
 
 
 def test_a_long_text_is_nobodys_name() -> None:

@@ -186,16 +186,20 @@ class Collection:
         """The key and what a person would call the item; the first fields where there is neither."""
         named = [name for name in (f"{self.singular}_name", *_NAMES) if name in self.fields][:1]
         if not named:
+            named = [name for name, one in self.fields.items() if _is_called_a_name(one) and name not in self.key][:1]
+        if not named:
             named = [name for name, one in self.fields.items() if _is_name(one) and name not in self.key][:1]
         return tuple(dict.fromkeys((*self.key, *named))) or tuple(self.fields)[:3]
 
     def _standard(self) -> tuple[str, ...]:
-        """What is short and says something of the item: its key and name, and the first of the rest up to a number."""
+        """What is short and says something of the item: its key and name, and of the rest what says most."""
         named = self._minimal()
         told = [name for name, one in self.fields.items() if name != self.version and not _is_heavy(one)]
         most = _MOST_STANDARD - len([name for name in told if name in named])
-        others = [name for name in told if name not in named][:most]
-        return tuple(name for name in self.fields if name in named or name in others)
+        references = {name for one in self.relationships.values() if one.outgoing for name in one.local}
+        others = [name for name in told if name not in named]
+        kept = sorted(others, key=lambda name: _rank(self.fields[name], is_reference=name in references))[:most]
+        return tuple(name for name in self.fields if name in named or name in kept)
 
     @cached_property
     def computed_fields(self) -> Mapping[str, Field]:
@@ -209,6 +213,11 @@ class Collection:
 
 
 _NAMES: Final = ("name", "last_name", "title", "full_name", "label", "username", "email", "subject", "code")
+_NAMING: Final = frozenset({"name", "title", "label", "subject", "headline"})
+"""How texts end that a person would call an item by."""
+
+_TELLING: Final = frozenset({*_NAMES, *_NAMING, "status", "state", "priority", "type", "kind", "category"})
+"""What fields are called that nobody would do without, by the last word of their names."""
 _LONGEST_NAME: Final = 200
 _MOST_STANDARD: Final = 16
 _LONGEST_SHORT: Final = 255
@@ -238,13 +247,30 @@ def _is_name(one: Field) -> bool:
     return one.kind is Kind.TEXT and not one.choices and is_short and not _is_heavy(one)
 
 
+def _is_called_a_name(one: Field) -> bool:
+    return _is_name(one) and _last_word(one.name) in _NAMING
+
+
+def _rank(one: Field, *, is_reference: bool) -> int:
+    """How readily a field is left out where there are too many, the lowest last."""
+    if one.choices or _last_word(one.name) in _TELLING:
+        return 0
+    if is_reference or one.kind is Kind.BOOLEAN or not (one.nullable or one.optional):
+        return 1
+    return 2 if one.kind is not Kind.TEXT or one.max_length is not None else 3
+
+
+def _last_word(name: str) -> str:
+    return name.rpartition("_")[2]
+
+
 def _is_heavy(one: Field) -> bool:
     """Whether a value may be longer than all others of an item together: bytes, nested values, texts of any length."""
     if one.kind is not Kind.TEXT or one.choices:
         return one.kind in (Kind.BYTES, Kind.JSON)
     if one.max_length is not None:
         return one.max_length > _LONGEST_SHORT
-    return one.name.rpartition("_")[2] in _LONG_TEXTS
+    return _last_word(one.name) in _LONG_TEXTS
 
 
 class Catalog:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from headgate.adapter.operations import Example
-from headgate.query.collections import COMPUTED, FULL, Collection, Field
+from headgate.query.collections import COMPUTED, FULL, STANDARD, Collection, Field
 from headgate.query.kinds import Kind
 from headgate.query.operators import COMBINERS, OPERATORS, operators_for
 from headgate.query.paging import QueryOptions
@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 _MOST_NAMED: Final = 60
+_MOST_LEFT: Final = 20
 
 
 def describe_listing(collection: Collection, default: str) -> str:
@@ -36,7 +37,8 @@ def describe_listing(collection: Collection, default: str) -> str:
     if collection.computed:
         lines.append("Computed: " + ", ".join(f"{COMPUTED}.{name}" for name in collection.computed) + ".")
     presets = "; ".join(f"{name} ({_preset_words(collection, name)})" for name in collection.presets if name != FULL)
-    lines.append(f"Presets of fields: {presets}; full (all). Without fields: {default}.")
+    beyond = _beyond(collection, default)
+    lines.append(f"Presets of fields: {presets}; full (all). Without fields: {default}{beyond}.")
     lines.append(_operator_words(collection))
     lines.append("Pages: first/after or last/before (preferred), limit/offset, or page/page_size; never two styles.")
     return "\n".join(lines)
@@ -49,7 +51,8 @@ def listing_in_short(collection: Collection, default: str) -> str:
     return (
         f"Fields (string unless said): {collection_in_short(collection)}{computed}. "
         f"filter: {{field: value}} or {{field: {{{_operators(collection, ' ')}: value}}}}, joined by and, or, not. "
-        f"fields: {', '.join(own)}, full or a list; {default} ({_preset_words(collection, default)}) unless said. "
+        f"fields: {', '.join(own)}, full or a list; {default} ({_preset_words(collection, default)}) unless said"
+        f"{_beyond(collection, default)}. "
         "aggregate: {label: {count: true, group_by: field}}."
     )
 
@@ -71,6 +74,16 @@ def _preset_words(collection: Collection, name: str) -> str:
     if len(left) < len(paths) and len(paths) + len(left) == len(collection.fields):
         return f"all but {', '.join(left)}" if left else "all"
     return ", ".join(paths)
+
+
+def _beyond(collection: Collection, default: str) -> str:
+    """What the standard fields leave out, where that is not said with them already."""
+    left = [name for name in collection.fields if name not in collection.presets[default]]
+    if default != STANDARD or not left or _preset_words(collection, default).startswith("all but "):
+        return ""
+    if len(left) > _MOST_LEFT:
+        return f"; full gives the {len(left)} others"
+    return f"; full gives the {len(left)} others: {', '.join(left)}" if len(left) > 1 else f"; full gives {left[0]} too"
 
 
 def _type_words(field: Field) -> str:
