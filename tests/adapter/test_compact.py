@@ -127,7 +127,7 @@ async def test_types_groups_and_collections_have_short_forms_too() -> None:
     assert (await told(query="groups", name="tickets.ticket"))["operations"]["mcp_aql_create"] == [
         "create_ticket(ticket: {room: string, seat?: integer}, …) # Sell a ticket"
     ]
-    assert (await told(query="groups", name="nothing")) == {"operations": {}}
+    assert (await told(query="groups", name="nothing")) == {"operations": {}, "unknown": ["nothing"]}
     shelf = (await told(library(), query="collections"))["collections"]
     assert shelf["authors"].startswith("id: integer, name, country, mentor_id: integer")
     assert (await told(library(), query="collections", name="author"))["collections"].keys() == {"authors"}
@@ -155,6 +155,13 @@ async def test_several_operations_or_types_are_told_in_full_at_once() -> None:
 )
 async def test_names_that_cannot_be_meant_are_refused(params: dict[str, Any]) -> None:
     assert (await error(Engine(tickets()), "introspect", **params))["code"] == "VALIDATION_INVALID_VALUE"
+
+
+async def test_introspection_tells_of_itself_in_whole_sentences() -> None:
+    line = (await told(query="operations", name="introspect"))["operations"]["mcp_aql_read"][0]
+    assert "# Discover available operations and types. " in line
+    assert "names?: string[] | null" in line
+    assert "Similar to" not in line
 
 
 async def test_a_form_that_nobody_knows_is_refused_with_those_there_are() -> None:

@@ -161,7 +161,6 @@ def test_a_list_shows_the_standard_fields_unless_said() -> None:
         pytest.param({"preset": "minimal"}, {"isbn", "title"}, id="by the old parameter"),
         pytest.param({"fields": ["price"]}, {"price"}, id="a list alone"),
         pytest.param({"fields": ["price", "price"]}, {"price"}, id="a name twice"),
-        pytest.param({"fields": []}, set(), id="an empty list"),
         pytest.param({"fields": ["price"], "preset": "minimal"}, {"isbn", "title", "price"}, id="a list extends"),
         pytest.param({"fields": "short"}, {"title", "author", "_computed"}, id="the author's own preset"),
         pytest.param({"fields": '["price"]'}, {"price"}, id="a list sent as text"),

@@ -84,4 +84,6 @@ class Brevity:
         if names is None:
             return self.overview.counts(first, after)
         operations, page = self.overview.members(names[0], first, after)
-        return {"operations": self._by_tool(operations, hint_of), **page, **self.overview.not_ready()}
+        told = {"operations": self._by_tool(operations, hint_of), **page}
+        missing = [name for name in names if not self.overview.knows(name)]
+        return {**told, **unknown(missing), **self.overview.not_ready()}

@@ -61,9 +61,9 @@ class Shortened:
     def operation(self, operation: Operation, parameters: Iterable[Parameter], note: str = "") -> str:
         """How it is called, what it does, and what its parameters mean beyond their names."""
         taken = tuple(parameters)
-        about = operation.short or operation.full_description
+        about = [operation.short] if operation.short else operation.notes
         words = [] if operation.short else [words for one in taken for words in self._words(one, operation)]
-        said = (_sentence(part) for part in (about, note, *words) if part)
+        said = (_sentence(part) for part in (*about, note, *words) if part)
         return f"{call_of(operation, taken)} # {' '.join(said)}"
 
     def _words(self, parameter: Parameter, operation: Operation) -> Iterable[str]:
@@ -114,14 +114,20 @@ def _type(schema: Schema, definitions: Mapping[str, Schema], depth: int = 0) -> 
         if union in full:
             return " | ".join(dict.fromkeys(_type(branch, definitions, depth) for branch in full[union]))
     if full.get("type") == "array" and full.get("items"):
-        inner = _type(full["items"], definitions, depth)
-        return f"({inner})[]" if "|" in inner else f"{inner}[]"
+        return _list(full, definitions, depth)
+    if full.get("type") == ["array", "null"] and full.get("items"):
+        return f"{_list(full, definitions, depth)} | null"
     if full.get("properties"):
         return _fields(full, definitions, depth) if depth < _DEEPEST else _name(schema)
     form = full.get("format")
     if form:
         return f"{form} | null" if "null" in full.get("type", ()) else str(form)
     return type_name(full, definitions)
+
+
+def _list(schema: Schema, definitions: Mapping[str, Schema], depth: int) -> str:
+    inner = _type(schema["items"], definitions, depth)
+    return f"({inner})[]" if "|" in inner else f"{inner}[]"
 
 
 def _name(schema: Schema) -> str:

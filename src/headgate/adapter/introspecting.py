@@ -61,6 +61,7 @@ def introspect_operation(answer: Callable[..., object], guard: Guard | None) -> 
 
     async def introspect(ctx: Context, **params: Any) -> object:
         query = params["query"]
+        check_names(query, params["name"], params["names"])
         if guard is not None and query in guard.queries:
             return await guard.answer(query, params["name"], ctx)
         in_short = params.pop(FORMAT) == COMPACT

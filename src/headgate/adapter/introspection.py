@@ -17,7 +17,6 @@ from headgate.adapter.introspecting import (
     PAGE,
     SEARCH_PAGE,
     Guard,
-    check_names,
     introspect_operation,
     unknown,
 )
@@ -79,7 +78,6 @@ class Introspector:
         in_short: bool = False,
     ) -> object:
         """The data of one ``introspect`` request. What has no short form is told in full."""
-        check_names(query, name, names)
         if in_short and query == "search":
             return self._brevity.found(self._matching(name, first))
         if in_short and query in SHORT_QUERIES:

@@ -1,6 +1,6 @@
 """An operation: a named function with a category, parameters and words (Operations 5.1)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -217,20 +217,25 @@ class Operation:
     @cached_property
     def full_description(self) -> str:
         """The description with all that introspection has no field for."""
-        notes = [self.description or self.summary]
         own = self.local or self.name
         near = canonical_verb(own, self.category)
+        reason = self.rationale
         if near:
-            reason = self.rationale or f"'{verb_of(own)}' says more exactly what happens here"
-            notes.append(f"Similar to '{near}'; {reason}.")
-        elif self.rationale:
-            notes.append(self.rationale)
+            reason = reason or f"'{verb_of(own)}' says more exactly what happens here"
+            reason = f"Similar to '{near}'; {reason}."
+        return "\n".join(filter(None, (self.description or self.summary, reason, *self._remarks())))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The same part by part, without the verb that it is similar to."""
+        return tuple(filter(None, (self.description or self.summary, *self._remarks())))
+
+    def _remarks(self) -> Iterator[str]:
         if self.background:
-            notes.append(RUNS_IN_BACKGROUND)
-            notes.append(f"Result: {self.returns_description}" if self.returns_description else "")
+            yield RUNS_IN_BACKGROUND
+            yield f"Result: {self.returns_description}" if self.returns_description else ""
         if self.deprecated:
-            notes.append(self.deprecated.sentence)
-        return "\n".join(filter(None, notes))
+            yield self.deprecated.sentence
 
     @property
     def answer(self) -> Schema:

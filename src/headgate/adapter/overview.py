@@ -72,6 +72,10 @@ class Overview:
         told = {name: len(self._groups[name].operations) for name in page}
         return {"groups": told, **page_info(page, self._groups.names), **self.not_ready()}
 
+    def knows(self, name: str) -> bool:
+        """Whether there is a group or source of that name."""
+        return self._groups.find(name) is not None
+
     def members(
         self, name: str, first: int | None, after: str | None
     ) -> tuple[Sequence[Operation], Mapping[str, object]]:

@@ -19,10 +19,11 @@ def unknown_name(where: str, what: str, name: str, known: Sequence[str]) -> AqlE
         f" and {len(known) - _MOST_SHOWN} more" if len(known) > _MOST_SHOWN else ""
     )
     hint = did_you_mean(near)
+    shown = quoted(name, "(an odd name)") if name else "''"
     valid = f" Valid: {listed}" if known else ""
     return AqlError(
         "VALIDATION_UNKNOWN_FIELD",
-        f"Unknown {what} {quoted(name, '(an odd name)')} in '{where}'{hint or '.'}{valid}",
+        f"Unknown {what} {shown} in '{where}'{hint or '.'}{valid}",
         {"param_name": where, "unknown_fields": [name[:200]], "suggestions": near, "valid_fields": list(known)},
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from headgate.protocol.errors import Invalid
 from headgate.protocol.requests import parse_stringified
 from headgate.query.caches import keep
 from headgate.query.collections import COMPUTED, MINIMAL, Collection
@@ -32,7 +33,10 @@ class Selector:
         return found
 
     def _selected(self, collection: Collection, fields: object, preset: object, default: str) -> Iterator[Path]:
-        fields = parse_stringified(fields) or fields
+        parsed = parse_stringified(fields)
+        fields = fields if parsed is None else parsed
+        if isinstance(fields, list | tuple) and not fields:
+            raise Invalid("fields", "name a field or several, or leave it out")
         if isinstance(fields, str):
             yield from self._preset(collection, fields, "fields")
         if preset is not None or fields is None:
