@@ -91,6 +91,19 @@ async def test_a_style_that_the_caller_chooses_is_kept() -> None:
         assert [item async for item in aql.pages("list_x", offset=20, limit=3)] == NUMBERS[20:]
 
 
+@pytest.mark.parametrize(("asked", "expected"), [({"last": 4}, NUMBERS), ({"before": "5"}, NUMBERS[:5])], ids=str)
+async def test_a_walk_with_last_or_before_goes_backwards(asked: dict[str, Any], expected: list[int]) -> None:
+    def backwards(params: dict[str, Any]) -> object:
+        end = int(params.get("before", len(NUMBERS)))
+        start = max(0, end - params["last"])
+        return {"items": NUMBERS[start:end], "pageInfo": {"hasPreviousPage": start > 0, "startCursor": str(start)}}
+
+    toy = Toy([details("list_x", "READ", "first", "after", "last", "before")], {"list_x": backwards})
+    async with connect(toy.server()) as aql:
+        assert [item async for item in aql.pages("list_x", **asked)] == expected[::-1]
+    assert all("first" not in sent["params"] for sent in toy.sent)
+
+
 @pytest.mark.parametrize("length", [1, 2, 3, 7])
 async def test_cursors_that_go_in_a_circle_are_an_error(length: int) -> None:
     def circle(params: dict[str, Any]) -> object:

@@ -12,6 +12,7 @@ __all__ = ["Page", "page_of", "walk"]
 
 _SIZE: Final = 100
 _CURSOR: Final = ("first", "after")
+_BACK: Final = ("last", "before")
 _OFFSET: Final = ("limit", "offset")
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[Any]]
@@ -64,7 +65,9 @@ def _flag(info: Mapping[str, Any]) -> bool | None:
 
 
 def walk(ask: Ask, operation: OperationInfo | None, params: Mapping[str, Any]) -> AsyncIterator[Any]:
-    """Every item, in the order of the server."""
+    """Every item, in the order of the server; with ``last`` or ``before`` from there to the first, the last first."""
+    if operation is not None and operation.declares(*_BACK) and params.keys() & {*_BACK}:
+        return _backwards(ask, {"last": _size(operation, "last"), **params})
     if operation is not None and operation.declares(*_CURSOR) and not params.keys() & {"limit", "page", "page_size"}:
         return _by_cursor(ask, {"first": _size(operation, "first"), **params})
     if operation is not None and operation.declares(*_OFFSET) and not params.keys() & {"page", "page_size"}:
@@ -95,6 +98,22 @@ async def _by_cursor(ask: Ask, params: dict[str, Any]) -> AsyncIterator[Any]:
             return
         seen.note(page.cursor)
         params = {**params, "after": page.cursor}
+
+
+async def _backwards(ask: Ask, params: dict[str, Any]) -> AsyncIterator[Any]:
+    seen = _Seen()
+    while True:
+        data = await ask(params)
+        items = page_of(data).items
+        for item in reversed(items):
+            yield item
+        info = _info(data) if isinstance(data, Mapping) else {}
+        cursor = _text(info, "startCursor", "start_cursor")
+        more = info.get("hasPreviousPage", info.get("has_previous_page", bool(items)))
+        if cursor is None or more is False:
+            return
+        seen.note(cursor)
+        params = {**params, "before": cursor}
 
 
 class _Seen:
