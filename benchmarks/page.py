@@ -15,7 +15,7 @@ __all__ = ["pictures", "text_of", "write_page"]
 _EXPLAINED: Final = Path(__file__).parent / "explained"
 _FOLDER: Final = "charts"
 _PREFIX: Final = "benchmark-"
-_FOOTNOTE: Final = "Under 1 headgate takes less. Bars end at the median of all rounds, whiskers at its quartiles."
+_FOOTNOTE: Final = "Under 1 takes less. Bars end at the median of all rounds, whiskers at its quartiles."
 
 
 def write_page(run: Run, page: Path) -> None:
@@ -96,8 +96,14 @@ def _chart(table: Table) -> BarChart:
     places = _ratio_columns(table)
     title = table.title.partition(" (")[0]
     groups = _by_row(table, places) if len(places) > 1 else [_one_column(table, places[0])]
-    subtitle = f"headgate {table.columns[places[0]]}" if len(places) == 1 else "headgate's ratio to each"
+    subtitle = _subtitle([table.columns[place] for place in places])
     return BarChart(title, groups, Mark(1.0, "the same"), subtitle=subtitle, footnote=_FOOTNOTE)
+
+
+def _subtitle(columns: list[str]) -> str:
+    if len(columns) > 1:
+        return "headgate's ratio to each" if all(one.startswith("/ ") for one in columns) else "ratios"
+    return f"ratio to {columns[0].removeprefix('/ ')}" if columns[0].startswith("/ ") else columns[0]
 
 
 def _by_row(table: Table, places: list[int]) -> list[Group]:
