@@ -77,6 +77,7 @@ UNKNOWN = {
     "level": (("serve", "--log-level", "inof"), 'Did you mean "info"?'),
     "concurrency": (("serve", "--concurrency", "serialised"), "Did you mean 'serialized'?"),
     "number": (("serve", "--max-request-size", "big"), 'unable to convert "big" into a whole number.'),
+    "fraction": (("serve", "--session-idle", "1.5"), 'unable to convert "1.5" into a whole number.'),
     "limit": (("serve", "--max-nesting-depth", "7"), "max_nesting_depth is 7; it must lie between 8 and 64 levels."),
     "flag": (("call", "list_books", "--jsno"), "Unknown option: --jsno. Did you mean --json?"),
     "nothing": (("call",), 'Command "call" parameter OPERATION requires an argument.'),

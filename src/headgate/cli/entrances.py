@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from headgate.cli.options import option
+from headgate.cli.options import number_option, option
 from headgate.protocol.limits import LIMIT_ROWS, Limits
 from headgate.server.auth import OAuth, StaticToken, StaticTokens, read_token_file
 from headgate.server.http import Access
@@ -34,28 +34,31 @@ class Serving:
         option("serialized, read-concurrent, fully-concurrent or resource-locked.", "HEADGATE_CONCURRENCY"),
     ] = None
     max_concurrent_requests: Annotated[
-        int | None, option("How many requests run at once.", "HEADGATE_MAX_CONCURRENT_REQUESTS")
+        int | None, number_option("How many requests run at once.", "HEADGATE_MAX_CONCURRENT_REQUESTS")
     ] = None
     index_tokens: Annotated[
-        int | None, option("Tokens that the index in the tools' descriptions may cost.", "HEADGATE_INDEX_TOKENS")
+        int | None, number_option("Tokens that the index in the tools' descriptions may cost.", "HEADGATE_INDEX_TOKENS")
     ] = None
     structured_content: Annotated[
         bool, option("Send answers as structured content too.", "HEADGATE_STRUCTURED_CONTENT")
     ] = False
     session_idle: Annotated[
-        int | None, option("Seconds without a request after which a session over HTTP ends.", "HEADGATE_SESSION_IDLE")
+        int | None,
+        number_option("Seconds without a request after which a session over HTTP ends.", "HEADGATE_SESSION_IDLE"),
     ] = None
     max_sessions: Annotated[
-        int | None, option("How many sessions of the older era are kept over HTTP.", "HEADGATE_MAX_SESSIONS")
+        int | None, number_option("How many sessions of the older era are kept over HTTP.", "HEADGATE_MAX_SESSIONS")
     ] = None
     replica: Annotated[
         str | None, option("The name of this server among several behind one address.", "HEADGATE_REPLICA")
     ] = None
-    max_request_size: Annotated[int | None, option("Bytes of a request.", "HEADGATE_MAX_REQUEST_SIZE")] = None
-    max_response_size: Annotated[int | None, option("Bytes of an answer.", "HEADGATE_MAX_RESPONSE_SIZE")] = None
-    max_string_length: Annotated[int | None, option("Bytes of one text.", "HEADGATE_MAX_STRING_LENGTH")] = None
-    max_array_elements: Annotated[int | None, option("Elements of one list.", "HEADGATE_MAX_ARRAY_ELEMENTS")] = None
-    max_nesting_depth: Annotated[int | None, option("Levels of nesting.", "HEADGATE_MAX_NESTING_DEPTH")] = None
+    max_request_size: Annotated[int | None, number_option("Bytes of a request.", "HEADGATE_MAX_REQUEST_SIZE")] = None
+    max_response_size: Annotated[int | None, number_option("Bytes of an answer.", "HEADGATE_MAX_RESPONSE_SIZE")] = None
+    max_string_length: Annotated[int | None, number_option("Bytes of one text.", "HEADGATE_MAX_STRING_LENGTH")] = None
+    max_array_elements: Annotated[int | None, number_option("Elements of one list.", "HEADGATE_MAX_ARRAY_ELEMENTS")] = (
+        None
+    )
+    max_nesting_depth: Annotated[int | None, number_option("Levels of nesting.", "HEADGATE_MAX_NESTING_DEPTH")] = None
 
     def chosen(self) -> dict[str, Any]:
         """The settings that these options make."""
