@@ -7,6 +7,7 @@ from headgate.adapter.adapter import Adapter
 from headgate.adapter.operations import DRY_RUN, INPUT, Operation
 from headgate.adapter.parameters import Parameter
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.protocol.tables import FORMAT
 from headgate.sources.files.building import FileCall
 from headgate.sources.files.choosing import FIELDS
 from headgate.sources.files.paging import AFTER, FIRST
@@ -91,8 +92,9 @@ def unfolded(operation: Operation) -> list[Parameter]:
 
 
 def _own(operation: Operation) -> tuple[Parameter, ...]:
-    """The parameters without the dry run that every change gets which has none."""
-    return tuple(one for one in operation.parameters if one.name != DRY_RUN or not operation.tries_nothing)
+    """The parameters without those that the engine adds and answers itself: a dry run, and another form of a list."""
+    added = {DRY_RUN: operation.tries_nothing, FORMAT: operation.tabular}
+    return tuple(one for one in operation.parameters if not added.get(one.name))
 
 
 def _call(operation: Operation) -> Wired:

@@ -19,6 +19,7 @@ from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.adapter.parameters import Convert
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.errors import AqlError, Denied, Invalid
+from headgate.protocol.tables import FORMAT
 from headgate.sources.files.plugins.interfaces import Connection, Opener, Serialization, Surroundings, Upstream
 from headgate.sources.files.spots import Spot
 from headgate.sources.files.values import Entry, Target
@@ -131,6 +132,8 @@ async def _run(operation: Operation, params: Mapping[str, object], context: Cont
     values: dict[str, Any] = {**operation.defaults, **params}
     if operation.tries_nothing and values.pop(DRY_RUN, False):
         raise Invalid(DRY_RUN, "the source behind the adapter file cannot try it without effect")
+    if operation.tabular:
+        values.pop(FORMAT, None)  # who called the adapter file has been given no choice
     for name, convert in operation.converters:
         if params.get(name) is not None:
             values[name] = _converted(name, convert, params[name])
