@@ -83,12 +83,20 @@ def _verdict(run: Run) -> list[str]:
     return [f"The machine was too noisy: {run.complaint}.", "Do not keep these figures, nor what they say of the aims."]
 
 
+def _again(names: Sequence[str], effort: Effort) -> Run:
+    """The kept run with some of its suites measured anew, where all else was quiet already."""
+    kept = read_run(_KEPT)
+    anew = {chapter.name: chapter for chapter in asyncio.run(measure(names, effort, anyway=False))}
+    return replace(kept, chapters=tuple(anew.get(chapter.name, chapter) for chapter in kept.chapters))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all of them by default")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, in less than half the time")
     parser.add_argument("--rows", type=int, nargs="+", help="how large the databases' tables are; 1,000,000 by default")
     parser.add_argument("--anyway", action="store_true", help="measure on a busy machine too; nothing is written")
+    parser.add_argument("--again", action="store_true", help=f"measure some suites of {_KEPT.name} anew, and its page")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep what was measured there too")
     parser.add_argument("--page", action="store_true", help=f"measure nothing: make the page anew of {_KEPT.name}")
     return parser
@@ -100,17 +108,22 @@ def main() -> int:
     given = parser.parse_args()
     if unknown := set(given.suites) - set(SUITES):
         parser.error(f"no such suite: {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
-    if given.page and not _KEPT.exists():
+    if given.again and not given.suites:
+        parser.error("--again needs the names of suites")
+    if (given.page or given.again) and not _KEPT.exists():
         parser.error(f"{_KEPT.relative_to(ROOT)} is not there: run without SUITE and options first")
     if given.page:
         write_page(read_run(_KEPT), _PAGE)
         return 0
     effort = QUICK if given.quick else FULL
-    is_whole = not (given.suites or given.quick or given.anyway or given.rows)
+    is_whole = not ((given.suites and not given.again) or given.quick or given.anyway or given.rows)
     if given.rows:
         effort = replace(effort, rows=tuple(given.rows))
     try:
-        run = _run(given.suites or list(SUITES), effort, anyway=given.anyway)
+        if given.again:
+            run = _again(given.suites, effort)
+        else:
+            run = _run(given.suites or list(SUITES), effort, anyway=given.anyway)
     except TooNoisyError as error:
         print(f"{error} Try again when the machine is quiet, or see the tables with --anyway.")
         return 1

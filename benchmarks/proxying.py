@@ -4,6 +4,7 @@ headgate runs as ``headgate serve``. FastMCP runs as its documentation shows it,
 configuration or an address, and once more in the way that is fastest for it: with a client that stays connected.
 """
 
+import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager
@@ -17,7 +18,7 @@ from benchmarks.aims import Aim
 from benchmarks.books import ANSWER, ARGUMENTS, REQUEST
 from benchmarks.processes import ROOT, free_port, headgate, running, wait_for
 from benchmarks.tables import Cell, Table
-from benchmarks.timing import AsyncCall, Timing, take_turns
+from benchmarks.timing import AsyncCall, Ratio, Timing, take_turns
 
 __all__ = ["proxying"]
 
@@ -62,10 +63,10 @@ async def proxying(rounds: int) -> tuple[Table, list[Aim]]:
     """The table of round trips, and how far the aim is met."""
     measured = {"stdio": await _over_stdio(rounds), "HTTP": await _over_http(rounds)}
     aims = [
-        Aim(f"{wire}: added by headgate / by {name}", _added(times, _HEADGATE) / _added(times, name), 0.50)
+        Aim(f"{wire}: added by headgate / by {name}", ratio, 0.50)
         for wire, times in measured.items()
         for name in (_FASTMCP, _CONNECTED)
-        if name in times
+        if (ratio := _beside(times, name)) is not None
     ]
     return _table(measured), aims
 
@@ -116,19 +117,28 @@ async def _race(calls: Mapping[str, AsyncCall], rounds: int) -> Mapping[str, Tim
     return await take_turns(calls, rounds=rounds, calls=_CALLS)
 
 
-def _added(times: Mapping[str, Timing], name: str) -> float:
-    """What a proxy adds to the direct call, in microseconds."""
-    return times[name].median - times[_DIRECT].median
+def _added(times: Mapping[str, Timing], name: str) -> list[float]:
+    """What a proxy adds to the direct call, in microseconds, round by round."""
+    return [(proxied - direct) * 1e6 for proxied, direct in zip(times[name].rounds, times[_DIRECT].rounds, strict=True)]
+
+
+def _beside(times: Mapping[str, Timing], name: str) -> Ratio | None:
+    """How many times as much headgate adds as another one; nothing where that one is not there."""
+    if name not in times:
+        return None
+    return Ratio.of(ours / theirs for ours, theirs in zip(_added(times, _HEADGATE), _added(times, name), strict=True))
 
 
 def _table(measured: Mapping[str, Mapping[str, Timing]]) -> Table:
-    names = (_DIRECT, _HEADGATE, _FASTMCP, _CONNECTED)
-    rows: list[tuple[Cell, ...]] = []
-    for wire, times in measured.items():
-        medians = [times[name].median if name in times else None for name in names]
-        added = [_added(times, name) if name in times else None for name in names[1:]]
-        rows.append((wire, *medians, *added))
-    columns = ("", *names, *(f"added by {name}" for name in names[1:]))
-    return Table(
-        "Through a proxy: the median round trip (µs), and what is added to the direct one", columns, tuple(rows)
-    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            wire,
+            times[_DIRECT].median,
+            statistics.median(_added(times, _HEADGATE)),
+            _beside(times, _FASTMCP),
+            _beside(times, _CONNECTED),
+        )
+        for wire, times in measured.items()
+    ]
+    columns = ("", "a direct call", "headgate adds", f"/ {_FASTMCP}", f"/ {_CONNECTED}")
+    return Table("Through a proxy: what is added to a direct call (µs)", columns, tuple(rows))

@@ -21,6 +21,7 @@ from benchmarks.searching import (
     TRANSFORMS,
     as_json,
     detail_params,
+    in_short,
     introspect,
     introspected,
     listed,
@@ -123,8 +124,8 @@ async def _cost_here(adapter: Adapter, mode: Mode) -> _Cost:
         for words, name in KEYWORDS.items():
             operation = adapter.operations[name]
             steps: tuple[_Step, ...] = (
-                (tool.format("read"), introspect(search_params(words))),
-                (tool.format("read"), introspect(detail_params(name))),
+                (tool.format("read"), introspect(in_short(search_params(words)))),
+                (tool.format("read"), introspect(in_short(detail_params(name)))),
                 (tool.format(operation.category.value.lower()), {"operation": name, "params": _params(operation)}),
             )
             costs.append([await _cost(client, *step) for step in steps])

@@ -27,6 +27,7 @@ __all__ = [
     "as_json",
     "asking",
     "detail_params",
+    "in_short",
     "introspect",
     "introspected",
     "listed",
@@ -84,6 +85,11 @@ def search_params(words: str) -> dict[str, object]:
 def detail_params(name: str) -> dict[str, object]:
     """How to ask for one operation in full."""
     return {"query": "operations", "name": name}
+
+
+def in_short(params: Mapping[str, object]) -> dict[str, object]:
+    """The same question, with the short answer that headgate's tools say to ask for."""
+    return {**params, "format": "compact"}
 
 
 def with_tools(adapter: Adapter, transform: str | None = None, **options: Any) -> Any:

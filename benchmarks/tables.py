@@ -45,6 +45,8 @@ def _shown(cell: Cell) -> str:
     match cell:
         case None:
             return "-"
+        case Ratio() if cell.low == cell.high:  # counted, or one round alone
+            return _shown(cell.median)
         case Ratio():
             spread = f"{_shown(cell.low)} to {_shown(cell.high)}"
             return f"{_shown(cell.median)} ({spread}{', noisy' if cell.is_noisy else ''})"
