@@ -36,9 +36,10 @@ async def _undisturbed(name: str, effort: Effort) -> Chapter:
     """A suite on a quiet machine: waited for, and once more where something came between."""
     for tries_left in reversed(range(_TRIES)):
         chapter = await _measured(name, effort, await calm(_PATIENCE_SECONDS))
-        if not chapter.noise.complaint or not tries_left:
+        complaint = chapter.noise and chapter.noise.complaint
+        if not complaint or not tries_left:
             break
-        print(f"This was disturbed: {chapter.noise.complaint}. Once more.\n", flush=True)
+        print(f"This was disturbed: {complaint}. Once more.\n", flush=True)
     return chapter
 
 
@@ -102,8 +103,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> int:
-    """Measure what was asked for. The page is written when that was everything, on a quiet machine."""
+def _asked() -> argparse.Namespace:
+    """What was asked for, if it can be done."""
     parser = _parser()
     given = parser.parse_args()
     if unknown := set(given.suites) - set(SUITES):
@@ -112,6 +113,12 @@ def main() -> int:
         parser.error("--again needs the names of suites")
     if (given.page or given.again) and not _KEPT.exists():
         parser.error(f"{_KEPT.relative_to(ROOT)} is not there: run without SUITE and options first")
+    return given
+
+
+def main() -> int:
+    """Measure what was asked for. The page is written when that was everything, on a quiet machine."""
+    given = _asked()
     if given.page:
         write_page(read_run(_KEPT), _PAGE)
         return 0

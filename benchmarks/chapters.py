@@ -20,13 +20,13 @@ _MOST_NOISY: Final = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One suite: its tables, what they say of the aims, and how quiet the machine was meanwhile."""
+    """One suite: its tables, what they say of the aims, and how quiet the machine was meanwhile, if that was kept."""
 
     name: str
     title: str
     tables: tuple[Table, ...]
     aims: tuple[Aim, ...]
-    noise: Noise
+    noise: Noise | None
     seconds: float
 
     @property
@@ -51,7 +51,7 @@ class Run:
     @property
     def complaint(self) -> str | None:
         """Why nothing should be concluded from it: what disturbed a suite, or rounds that disagree too often."""
-        disturbed = [f"{one.name}: {one.noise.complaint}" for one in self.chapters if one.noise.complaint]
+        disturbed = [f"{one.name}: {one.noise.complaint}" for one in self.chapters if one.noise and one.noise.complaint]
         ratios = [ratio for chapter in self.chapters for ratio in chapter.ratios]
         noisy = sum(ratio.is_noisy for ratio in ratios)
         if noisy > _MOST_NOISY * len(ratios):
@@ -73,7 +73,7 @@ def read_run(file: Path) -> Run:
 def _chapter(kept: Mapping[str, Any]) -> Chapter:
     tables = tuple(map(_table, kept["tables"]))
     aims = tuple(Aim(**{**aim, "value": _cell(aim["value"])}) for aim in kept["aims"])
-    return Chapter(**{**kept, "tables": tables, "aims": aims, "noise": Noise(**kept["noise"])})
+    return Chapter(**{**kept, "tables": tables, "aims": aims, "noise": kept["noise"] and Noise(**kept["noise"])})
 
 
 def _table(kept: Mapping[str, Any]) -> Table:

@@ -6,7 +6,8 @@ from typing import Final
 
 from benchmarks.aims import aims_table
 from benchmarks.chapters import Chapter, Run
-from benchmarks.tables import Table
+from benchmarks.noise import Noise
+from benchmarks.tables import Cell, Table
 from benchmarks.timing import Ratio
 from headgate.charts import Bar, BarChart, Group, Mark, svg
 
@@ -68,18 +69,19 @@ def _plain(table: Table, heading: str) -> str:
 
 def _quietness(run: Run) -> Table:
     rows = tuple(
-        (
-            chapter.title,
-            chapter.noise.busy,
-            f"{chapter.noise.stolen:.1%}",
-            f"{chapter.noise.jitter:.1%}",
-            f"{sum(ratio.is_noisy for ratio in chapter.ratios)} of {len(chapter.ratios)}",
-            round(chapter.seconds),
-        )
+        (chapter.title, *_seen(chapter.noise), _share_of_noisy(chapter), round(chapter.seconds))
         for chapter in run.chapters
     )
     columns = ("", "cores busy with something else", "taken by the host", "jitter", "noisy ratios", "seconds")
     return Table("", columns, rows)
+
+
+def _seen(noise: Noise | None) -> tuple[Cell, ...]:
+    return (noise.busy, f"{noise.stolen:.1%}", f"{noise.jitter:.1%}") if noise else (None, None, None)
+
+
+def _share_of_noisy(chapter: Chapter) -> str:
+    return f"{sum(ratio.is_noisy for ratio in chapter.ratios)} of {len(chapter.ratios)}"
 
 
 def _file_of(chapter: Chapter, place: int) -> str:
