@@ -270,11 +270,10 @@ def _type_problem(path: Sequence[str | int], expected: str, value: object) -> Pr
 
 
 def _not_one_of(path: Sequence[str | int], allowed: Sequence[object], value: object) -> Problem:
-    name, said = place(path), [choice for choice in allowed if choice is not None] or allowed
-    shown = ", ".join(_choice(choice) for choice in said[:_SHOWN_VALUES])
+    name, shown = place(path), ", ".join(_choice(choice) for choice in allowed[:_SHOWN_VALUES])
     texts = [choice for choice in allowed if isinstance(choice, str) and _can_be_said(choice)]
     near = nearest(value, texts, 1) if isinstance(value, str) else ()
-    message = f"Parameter {_shown(path)} must be one of: {shown}{_more(said)}{did_you_mean(near)}"
+    message = f"Parameter {_shown(path)} must be one of: {shown}{_more(allowed)}{did_you_mean(near)}"
     return Problem("VALIDATION_INVALID_ENUM", name, message, {"param_name": name, "allowed_values": list(allowed)})
 
 

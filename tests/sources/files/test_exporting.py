@@ -52,7 +52,7 @@ def facts(operation: Operation) -> dict[str, Any]:
     return {
         "category": operation.category,
         "words": (operation.summary, operation.full_description),
-        "parameters": [(one.name, one.schema, one.required, one.deprecated) for one in operation.parameters],
+        "parameters": [(one.name, one.schema, one.required, one.deprecated) for one in own_parameters(operation)],
         "definitions": {name: one for name, one in reached(schemas, operation.definitions).items() if one},
         "rules": operation.rules,
         "answer": (operation.returns, operation.returns_description),
@@ -62,6 +62,11 @@ def facts(operation: Operation) -> dict[str, Any]:
         "others": (operation.group, operation.locks, operation.rationale, operation.endpoint, operation.tries_nothing),
         "background": {**background, "process": False} if background else {},
     }
+
+
+def own_parameters(operation: Operation) -> list[Parameter]:
+    """All but the one by which the engine makes a table of a list: a file has no word for that."""
+    return [one for one in operation.parameters if not (operation.tabular and one.name == "format")]
 
 
 def read_back(text: str, opener: Callable[[Upstream], Source] | None = None, folder: Path = Path()) -> Adapter:
