@@ -36,7 +36,7 @@ async def _undisturbed(name: str, effort: Effort) -> Chapter:
     """A suite on a quiet machine: waited for, and once more where something came between."""
     for tries_left in reversed(range(_TRIES)):
         chapter = await _measured(name, effort, await calm(_PATIENCE_SECONDS))
-        complaint = chapter.noise and chapter.noise.complaint
+        complaint = chapter.noise.complaint
         if not complaint or not tries_left:
             break
         print(f"This was disturbed: {complaint}. Once more.\n", flush=True)
@@ -86,9 +86,7 @@ def _verdict(run: Run) -> list[str]:
 
 def _again(names: Sequence[str], effort: Effort) -> Run:
     """The kept run with some of its suites measured anew, where all else was quiet already."""
-    kept = read_run(_KEPT)
-    anew = {chapter.name: chapter for chapter in asyncio.run(measure(names, effort, anyway=False))}
-    return replace(kept, chapters=tuple(anew.get(chapter.name, chapter) for chapter in kept.chapters))
+    return read_run(_KEPT).with_anew(asyncio.run(measure(names, effort, anyway=False)))
 
 
 def _parser() -> argparse.ArgumentParser:

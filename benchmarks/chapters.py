@@ -1,7 +1,7 @@
 """What a run found, suite by suite, as it is printed, kept as JSON and made into the page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,13 +20,13 @@ _MOST_NOISY: Final = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One suite: its tables, what they say of the aims, and how quiet the machine was meanwhile, if that was kept."""
+    """One suite: its tables, what they say of the aims, and how quiet the machine was meanwhile."""
 
     name: str
     title: str
     tables: tuple[Table, ...]
     aims: tuple[Aim, ...]
-    noise: Noise | None
+    noise: Noise
     seconds: float
 
     @property
@@ -42,6 +42,14 @@ class Run:
     machine: str
     date: str
     chapters: tuple[Chapter, ...]
+    again: tuple[str, ...] = ()
+    """The suites that were measured anew since, by their names."""
+
+    def with_anew(self, measured: Sequence[Chapter]) -> "Run":
+        """The run with some of its suites measured anew."""
+        anew = {chapter.name: chapter for chapter in measured}
+        chapters = tuple(anew.get(chapter.name, chapter) for chapter in self.chapters)
+        return replace(self, chapters=chapters, again=tuple(dict.fromkeys([*self.again, *anew])))
 
     @property
     def aims(self) -> list[Aim]:
@@ -51,7 +59,7 @@ class Run:
     @property
     def complaint(self) -> str | None:
         """Why nothing should be concluded from it: what disturbed a suite, or rounds that disagree too often."""
-        disturbed = [f"{one.name}: {one.noise.complaint}" for one in self.chapters if one.noise and one.noise.complaint]
+        disturbed = [f"{one.name}: {one.noise.complaint}" for one in self.chapters if one.noise.complaint]
         ratios = [ratio for chapter in self.chapters for ratio in chapter.ratios]
         noisy = sum(ratio.is_noisy for ratio in ratios)
         if noisy > _MOST_NOISY * len(ratios):
@@ -67,13 +75,13 @@ def write_run(run: Run, file: Path) -> None:
 def read_run(file: Path) -> Run:
     """A run that was kept."""
     kept = orjson.loads(file.read_bytes())
-    return Run(**{**kept, "chapters": tuple(map(_chapter, kept["chapters"]))})
+    return Run(**{**kept, "chapters": tuple(map(_chapter, kept["chapters"])), "again": tuple(kept["again"])})
 
 
 def _chapter(kept: Mapping[str, Any]) -> Chapter:
     tables = tuple(map(_table, kept["tables"]))
     aims = tuple(Aim(**{**aim, "value": _cell(aim["value"])}) for aim in kept["aims"])
-    return Chapter(**{**kept, "tables": tables, "aims": aims, "noise": kept["noise"] and Noise(**kept["noise"])})
+    return Chapter(**{**kept, "tables": tables, "aims": aims, "noise": Noise(**kept["noise"])})
 
 
 def _table(kept: Mapping[str, Any]) -> Table:

@@ -183,7 +183,10 @@ def postgresql() -> Iterator[Postgresql]:
         yield Postgresql(str(server.get_postmaster_info().socket_dir))
     finally:
         server.cleanup()
-        server.stop()  # also where an earlier run was ended before it could say that it is done
+        if (
+            folder / "data" / "postmaster.pid"
+        ).exists():  # an earlier run was ended before it could say that it is done
+            server.stop()
 
 
 @contextmanager

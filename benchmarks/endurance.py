@@ -1,10 +1,9 @@
-"""What a server weighs after very many requests: ``python -m benchmarks.endurance`` for a million of them.
+"""What a server weighs after very many requests.
 
 Each contender is a process of its own and answers the same call over sixteen connections. How fast they do it says
 nothing here: the servers are asked one after the other, and only their size is looked at.
 """
 
-import argparse
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
@@ -141,7 +140,7 @@ async def _ask(port: int, request: bytes, times: int) -> None:
 async def _alone(requests: int) -> _Weighed:
     """In a process that does nothing else."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "benchmarks.endurance", "--alone", str(requests), stdout=asyncio.subprocess.PIPE
+        sys.executable, "-m", "benchmarks.endurance", str(requests), stdout=asyncio.subprocess.PIPE
     )
     output, _ = await process.communicate()
     if process.returncode:
@@ -164,20 +163,5 @@ def _size(pid: int | None) -> float:
     return float(psutil.Process(pid).memory_info().rss / 1e6)
 
 
-async def _show(requests: Requests) -> None:
-    table, aims = await endurance(requests)
-    print(table.text())
-    if not all(aim.is_reached for aim in aims):
-        sys.exit("memory grows")
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.endurance", description=__doc__)
-    parser.add_argument("--requests", type=int, default=1_000_000, help="how many headgate is sent")
-    parser.add_argument("--peers", type=int, default=200_000, help="how many the others are")
-    parser.add_argument("--alone", type=int, help="only the engine, in this process: its samples as JSON")
-    given = parser.parse_args()
-    if given.alone:
-        print(orjson.dumps(asyncio.run(_dispatch(given.alone))).decode())
-    else:
-        asyncio.run(_show(Requests(given.requests, given.peers, given.requests)))
+if __name__ == "__main__":  # the process of the engine alone: its samples as JSON
+    print(orjson.dumps(asyncio.run(_dispatch(int(sys.argv[1])))).decode())

@@ -1,5 +1,6 @@
 """The page of a run: ``docs/benchmarks.md`` with its charts, made of what was kept and of nothing else."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -11,16 +12,17 @@ from benchmarks.tables import Cell, Table
 from benchmarks.timing import Ratio
 from headgate.charts import Bar, BarChart, Group, Mark, svg
 
-__all__ = ["pictures", "text_of", "write_page"]
+__all__ = ["pictures", "text_of", "with_tables", "write_page"]
 
 _EXPLAINED: Final = Path(__file__).parent / "explained"
 _FOLDER: Final = "charts"
 _PREFIX: Final = "benchmark-"
+_MARKED: Final = re.compile(r"(?<=<!-- measured: )(.+?)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _FOOTNOTE: Final = "Under 1 takes less. Bars end at the median of all rounds, whiskers at its quartiles."
 
 
 def write_page(run: Run, page: Path) -> None:
-    """Write the page and its charts; charts of an earlier run go."""
+    """Write the page and its charts, and its tables where other pages show them; charts of an earlier run go."""
     folder = page.parent / _FOLDER
     folder.mkdir(exist_ok=True)
     for old in folder.glob(f"{_PREFIX}*.svg"):
@@ -28,6 +30,8 @@ def write_page(run: Run, page: Path) -> None:
     for name, picture in pictures(run).items():
         (folder / name).write_text(picture)
     page.write_text(text_of(run))
+    for other in sorted(page.parent.glob("*.md")):
+        other.write_text(with_tables(other.read_text(), run))
 
 
 def pictures(run: Run) -> Mapping[str, str]:
@@ -45,7 +49,14 @@ def text_of(run: Run) -> str:
     parts = [_section("before").format(date=run.date, machine=run.machine), _plain(aims_table(run.aims), "## Aims")]
     for chapter in run.chapters:
         parts += _chapter(chapter)
-    return "\n\n".join([*parts, _plain(_quietness(run), "## How quiet it was"), _section("after")]) + "\n"
+    parts += [_plain(_quietness(run), "## How quiet it was"), _section("after"), *_anew(run)]
+    return "\n\n".join(parts) + "\n"
+
+
+def with_tables(text: str, run: Run) -> str:
+    """A page with the tables of the run between its marks, each by its title."""
+    tables = {table.title: table for chapter in run.chapters for table in chapter.tables}
+    return _MARKED.sub(lambda mark: f"{mark[1]}{mark[2]}\n{_body(tables[mark[1]])}\n\n", text)
 
 
 def _chapter(chapter: Chapter) -> Iterator[str]:
@@ -63,8 +74,12 @@ def _section(name: str) -> str:
 
 
 def _plain(table: Table, heading: str) -> str:
-    _, _, body = table.text().partition("\n")
-    return f"{heading}\n{body}"
+    return f"{heading}\n\n{_body(table)}"
+
+
+def _body(table: Table) -> str:
+    """The table without its title."""
+    return table.text().partition("\n\n")[2]
 
 
 def _quietness(run: Run) -> Table:
@@ -76,8 +91,15 @@ def _quietness(run: Run) -> Table:
     return Table("", columns, rows)
 
 
-def _seen(noise: Noise | None) -> tuple[Cell, ...]:
-    return (noise.busy, f"{noise.stolen:.1%}", f"{noise.jitter:.1%}") if noise else (None, None, None)
+def _seen(noise: Noise) -> tuple[Cell, ...]:
+    return noise.busy, f"{noise.stolen:.1%}", f"{noise.jitter:.1%}"
+
+
+def _anew(run: Run) -> Iterator[str]:
+    """Which suites are not of the one run."""
+    titles = [chapter.title for chapter in run.chapters if chapter.name in run.again]
+    if titles:
+        yield f"Measured anew after the whole run (`--again`): {', '.join(titles)}."
 
 
 def _share_of_noisy(chapter: Chapter) -> str:

@@ -55,7 +55,7 @@ FULL: Final = Effort(
     builds=5,
     row_seconds=3.0,
     executions=Amount(rounds=20, heaps=5, one_by_one=100, at_once=400),
-    endurance=Requests(headgate=200_000, peers=100_000, in_process=1_000_000),
+    endurance=Requests(headgate=1_000_000, peers=200_000, in_process=1_000_000),
 )
 QUICK: Final = Effort(
     dispatch_rounds=20,

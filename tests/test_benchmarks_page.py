@@ -1,6 +1,7 @@
 """The page of the benchmarks is what was measured: made of the kept figures, and of nothing else."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from benchmarks.aims import Aim
 from benchmarks.chapters import Chapter, Run, read_run, write_run
 from benchmarks.noise import Noise
-from benchmarks.page import pictures, text_of
-from benchmarks.tables import Table
+from benchmarks.page import pictures, text_of, with_tables
+from benchmarks.tables import Cell, Table
 from benchmarks.timing import Ratio, Timing
 from tests.support import ROOT
 
@@ -25,8 +26,50 @@ def kept() -> Run:
     return read_run(DOCS / "benchmarks.json")
 
 
+def figures(title: str, column: str) -> dict[str, Cell]:
+    """A column of a table of the kept run, by the names of its rows."""
+    [table] = [table for chapter in kept().chapters for table in chapter.tables if table.title == title]
+    place = table.columns.index(column)
+    return {str(row[0]): row[place] for row in table.rows}
+
+
+def span(ratios: list[float], digits: int = 1) -> str:
+    return f"{min(ratios):.{digits}f} to {max(ratios):.{digits}f}"
+
+
 def test_the_page_shows_what_was_kept_and_nothing_else() -> None:
     assert (DOCS / "benchmarks.md").read_text() == text_of(kept())
+
+
+def test_other_pages_show_its_tables_as_they_are() -> None:
+    pages = {page.name: page.read_text() for page in DOCS.glob("*.md")}
+    assert {name: with_tables(text, kept()) for name, text in pages.items()} == pages
+
+
+def test_a_table_stands_between_its_marks_and_what_is_around_them_stays() -> None:
+    shown = with_tables("before\n<!-- measured: Calls (µs) -->\nold\n<!-- end -->\nafter\n", RUN)
+    assert shown.startswith("before\n<!-- measured: Calls (µs) -->\n\n| ")
+    assert shown.endswith("|\n\n<!-- end -->\nafter\n")
+    assert "| one |     12.5 |" in shown
+    assert "old" not in shown
+
+
+def test_the_figures_of_the_readme_are_those_of_the_page() -> None:
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    listed = figures("tools/list in tokens (o200k)", "tokens")
+    together = figures("A task of three operations, in tokens (o200k)", "together")
+    served = [
+        aim.value.median for aim in kept().aims if aim.name.startswith("HTTP load") and isinstance(aim.value, Ratio)
+    ]
+    beside = figures("The round trip of a call", "/ FastMCP")
+    in_process = [
+        one.median for name, one in beside.items() if name.startswith("in process") and isinstance(one, Ratio)
+    ]
+    assert f"89 operations cost a model {listed['89 operations, semantic']:,} tokens before any work" in readme
+    assert f"where 89 tools cost {listed['89 operations as discrete tools']:,};" in readme
+    assert f"a task of three of them, finding them included, {together['89 operations, compact']:,}." in readme
+    assert f"headgate answers {span(served)} times as many requests in a second as FastMCP" in readme
+    assert f"in process a call takes it {span(in_process)} of the time" in readme
 
 
 def test_the_charts_are_those_of_what_was_kept() -> None:
@@ -75,6 +118,14 @@ def test_rounds_that_disagree_make_a_ratio_noisy_and_many_of_them_a_run() -> Non
     table = Table("Calls", ("", "/ peer"), (("one", wild.against(steady)), ("two", steady.against(steady))))
     chapter = Chapter("dispatch", "Dispatch", (table,), (), QUIET, 1.0)
     assert Run("2 cores", "2026-01-02", (chapter,)).complaint == "1 of 2 ratios are noisy"
+
+
+def test_suites_that_were_measured_anew_are_named_on_the_page() -> None:
+    assert "Measured anew" not in text_of(RUN)
+    [chapter] = RUN.chapters
+    anew = RUN.with_anew([replace(chapter, tables=())]).with_anew([replace(chapter, seconds=1.0)])
+    assert anew.chapters == (replace(chapter, seconds=1.0),)
+    assert text_of(anew).endswith("Measured anew after the whole run (`--again`): Dispatch.\n")
 
 
 def test_a_disturbed_suite_makes_its_run_one_that_is_not_to_be_kept() -> None:
