@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate import Adapter, Engine, connect
+from headgate.adapter.operations import Operation
+from headgate.adapter.tabular import offering_tables
 from headgate.client.pages import page_of
+from headgate.protocol.categories import Category
 from headgate.protocol.tables import records_of, table_of
 from tests.adapter.library import answered, engine
 from tests.engine.asking import ask, engine_of, error
@@ -34,9 +37,53 @@ def test_a_table_is_read_back_as_the_records_it_was_made_of(records: list[dict[s
     assert page_of(table).items == records_of(table)
 
 
-@pytest.mark.parametrize("other", [None, 3, "text", {"a": 1}, [1, 2], [{"a": 1}, None]])
+@pytest.mark.parametrize("other", [None, 3, "text", {"a": 1}, [1, 2], [{"a": 1}, None], {"items": [1], "pageInfo": {}}])
 def test_what_is_no_list_of_objects_stays_what_it_is(other: object) -> None:
     assert table_of(other) == other
+
+
+def test_a_page_keeps_what_it_says_beside_its_items() -> None:
+    page = {"items": [{"a": 1}, {"b": 2}], "pageInfo": {"hasNextPage": False}, "rest": {"total": 2}}
+    assert table_of(page) == {
+        "columns": ["a", "b"],
+        "rows": [[1, None], [None, 2]],
+        "pageInfo": {"hasNextPage": False},
+        "rest": {"total": 2},
+    }
+
+
+def listing(returns: dict[str, Any]) -> Operation:
+    things = {"Thing": {"type": "object"}}
+    return Operation("list_things", Category.READ, print, summary="List things.", returns=returns, definitions=things)
+
+
+@pytest.mark.parametrize(
+    "returns",
+    [
+        {"type": "array", "items": {"type": "object"}},
+        {"type": "array", "items": {"properties": {"a": {}}}},
+        {"type": "array", "items": {"$ref": "#/$defs/Thing"}},
+        {"type": "object", "properties": {"items": {"type": "array", "items": {}}, "pageInfo": {}}},
+    ],
+)
+def test_a_list_of_objects_is_known_by_the_form_of_the_answer(returns: dict[str, Any]) -> None:
+    assert offering_tables(listing(returns)).parameter("format") is not None
+
+
+@pytest.mark.parametrize(
+    "returns",
+    [
+        {},
+        {"type": "object"},
+        {"type": "array"},
+        {"type": "array", "items": {"type": "string"}},
+        {"type": "object", "properties": {"items": {"type": "array", "items": {"type": "object"}}}},
+        {"type": "object", "properties": {"items": {"type": "array", "items": {"type": "string"}}, "pageInfo": {}}},
+    ],
+)
+def test_where_there_is_none_no_table_is_offered(returns: dict[str, Any]) -> None:
+    made = listing(returns)
+    assert offering_tables(made) is made
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from headgate import __version__
 from tests.cli.commands import Shell
 from tests.cli.conftest import KNOWN
-from tests.server.processes import HEADGATE, PATIENCE, environment, run
+from tests.server.processes import HEADGATE, LIBRARY, PATIENCE, environment, run
 
 HEAVY = {
     "mcp",
@@ -47,6 +47,25 @@ def test_help_loads_nothing_that_only_a_server_needs(word: str) -> None:
     loaded = set(done.stderr.splitlines()[-1].split())
     assert "headgate" in loaded
     assert loaded & HEAVY == set()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("words", [["--version"], ["ops"], ["tokens", LIBRARY]], ids=lambda words: words[0])
+def test_an_output_that_has_no_room_is_told_in_one_line(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [HEADGATE, *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "headgate: what was to be written does not fit: No space left on device\n",
+    )
 
 
 def test_help_names_every_command(shell: Shell) -> None:

@@ -12,7 +12,7 @@ from PIL import Image
 from rich.console import Console
 
 from headgate.cli.tokens_table import print_table
-from headgate.cli.tokens_words import Prices, about_task, break_even, chart_of, rows_of, verdict
+from headgate.cli.tokens_words import Prices, about_task, break_even, chart_of, joined, rows_of, verdict
 from headgate.server.spending import Bill, Spending, Task
 from tests.cli.commands import Done, Shell
 from tests.cli.desks import CALLED, TOOLS, desk
@@ -163,9 +163,13 @@ def test_a_server_that_speaks_mcp_aql_is_refused(shell: Shell) -> None:
     ("words", "said"),
     [
         (("--calls", "0"), "--calls must be a number from 1 to 1000, not 0"),
-        (("--price", "-1"), "--price must be a number, 0 or more, not -1"),
-        (("--price", "nan"), "--price must be a number, 0 or more, not nan"),
-        (("--sessions", "0"), "--sessions must be 1 or more, not 0"),
+        (("--calls", "2.5"), 'unable to convert "2.5" into a whole number'),
+        (("--price", "-1"), "--price must be a number from 0 to 1,000,000, not -1"),
+        (("--price", "nan"), "--price must be a number from 0 to 1,000,000, not nan"),
+        (("--price", "1e300"), "--price must be a number from 0 to 1,000,000, not 1e+300"),
+        (("--price", "1", "--sessions", "0"), "--sessions must be a number from 1 to 1,000,000,000,000, not 0"),
+        (("--price", "1", "--sessions", "1e3"), 'unable to convert "1e3" into a whole number'),
+        (("--sessions", "5"), "--sessions says what a sum is for: add --price"),
         (("--chart", "tokens.gif"), "--chart 'tokens.gif' must end with .svg or .png"),
         (("--profile", "cruel"), "cruel"),
     ],
@@ -174,6 +178,19 @@ def test_what_makes_no_sense_is_refused(shell: Shell, words: tuple[str, ...], sa
     done = shell("tokens", LIBRARY, *words)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
+
+
+def test_a_list_of_servers_that_has_none_is_told(shell: Shell, tmp_path: Path) -> None:
+    empty = tmp_path / "servers.json"
+    empty.write_text('{"mcpServers": {}}')
+    for words in ((), ("--json",)):
+        done = shell("tokens", str(empty), *words)
+        assert (done.code, done.out) == (2, "")
+        assert "There is no source to look at" in done.err
+
+
+def test_several_sources_are_named_in_a_chart_as_people_name_several() -> None:
+    assert [joined(names) for names in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
 
 
 def test_charts_are_drawn_by_their_endings(shell: Shell, tmp_path: Path) -> None:

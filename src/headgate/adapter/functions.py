@@ -15,12 +15,11 @@ from headgate.adapter.docstrings import read_docstring
 from headgate.adapter.hints import Hint, hint_for
 from headgate.adapter.operations import DRY_RUN, INPUT, Example, Operation
 from headgate.adapter.parameters import Deprecated, Param, Parameter, Schema
-from headgate.adapter.schemas import dereference
+from headgate.adapter.tabular import offering_tables
 from headgate.adapter.text_formats import BASE64
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import Danger
-from headgate.protocol.tables import FORMAT, TABLE
 
 __all__ = ["TRYING", "Options", "operation_from_function"]
 
@@ -29,17 +28,6 @@ TRYING: Final = Parameter(
     {"type": "boolean", "default": False, "description": "Only tell whether it would run, and run nothing."},
     required=False,
     default=False,
-)
-TABULAR: Final = Parameter(
-    FORMAT,
-    {
-        "type": "string",
-        "enum": ["records", TABLE],
-        "default": "records",
-        "description": "'table' names the fields once, in columns, and gives each record as a row.",
-    },
-    required=False,
-    default="records",
 )
 _WITHOUT_A_NAME: Final = (
     inspect.Parameter.VAR_POSITIONAL,
@@ -86,13 +74,11 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
     binary = [parameter.name for parameter in parameters if parameter.schema.get("format") == BASE64]
     added = companions(parameters)
     tries_nothing = not category.read_only and not any(parameter.name == DRY_RUN for parameter in parameters)
-    is_free = all(parameter.name != FORMAT for parameter in (*parameters, *added))
-    tabular = category.read_only and is_free and _gives_records(returns.schema, definitions)
-    return Operation(
+    operation = Operation(
         name=name,
         category=category,
         function=function,
-        parameters=(*parameters, *added, *((TRYING,) if tries_nothing else ()), *((TABULAR,) if tabular else ())),
+        parameters=(*parameters, *added, *((TRYING,) if tries_nothing else ())),
         summary=words.summary,
         description=words.description,
         returns=BINARY_ANSWER if returns.schema.get("format") == BASE64 else returns.schema,
@@ -106,19 +92,12 @@ def operation_from_function(function: Callable[..., Any], category: Category, op
         danger=options.danger,
         background=options.background,
         tries_nothing=tries_nothing,
-        tabular=tabular,
         is_async=inspect.iscoroutinefunction(function),
         context_parameter=_context_parameter(hints),
         bind=binder(binary, added) if binary else None,
         checked=True,
     )
-
-
-def _gives_records(schema: Schema, definitions: Mapping[str, Schema]) -> bool:
-    """Whether an answer is a list of objects."""
-    full = dereference(schema, definitions)
-    items: Schema = full.get("items") or {}
-    return full.get("type") == "array" and dereference(items, definitions).get("type") == "object"
+    return offering_tables(operation)
 
 
 def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:

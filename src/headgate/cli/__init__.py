@@ -1,5 +1,6 @@
 """The command line. Each command is a module of its own, imported only when it is used."""
 
+import errno
 import io
 import os
 import re
@@ -10,7 +11,7 @@ from cyclopts import App, CycloptsError, UnusedCliTokensError
 
 from headgate._version import __version__
 from headgate.cli import garbage
-from headgate.cli.exits import MISCONFIGURED, OK, USAGE
+from headgate.cli.exits import FAILED, MISCONFIGURED, OK, USAGE
 
 __all__ = ["app", "main"]
 
@@ -65,9 +66,23 @@ def main() -> None:
         sys.stderr.write(f"headgate: {_one_line(error)}\n")
         code = _misused(sys.argv[1:])
     except BrokenPipeError:  # whoever read our output has seen enough, such as head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_nowhere()
         code = OK
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        _write_nowhere()
+        sys.stderr.write(f"headgate: what was to be written does not fit: {error.strerror}\n")
+        code = FAILED
     sys.exit(code)
+
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def _write_nowhere() -> None:
+    """Have Python not try once more at its end to write what it could not."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _misused(words: list[str]) -> int:

@@ -12,7 +12,7 @@ from headgate.cli.audit_filters import Filters
 from headgate.cli.audit_reading import Reading
 from headgate.cli.audit_rows import Format, writer
 from headgate.cli.exits import FAILED, OK
-from headgate.cli.options import AsJson
+from headgate.cli.options import WHOLE, AsJson
 from headgate.cli.output import complain, guarded, print_line
 from headgate.cli.progress import progress
 from headgate.cli.state import State, login_name, open_state
@@ -42,7 +42,7 @@ def show(
     *,
     state: State = None,
     filters: Filters = Filters(),  # noqa: B008  (frozen)
-    last: Annotated[int | None, _flag(f"How many rows, the latest last; {_LAST} unless said.")] = None,
+    last: Annotated[int | None, _flag(f"How many rows, the latest last; {_LAST} unless said."), WHOLE] = None,
     all_rows: Annotated[bool, _flag("All rows.", name="--all")] = False,
     follow: Annotated[bool, _flag("Go on as rows appear, until Ctrl-C.", name=["--follow", "-f"])] = False,
     form: Annotated[
@@ -107,7 +107,7 @@ def rotate_rows(
     keep_days: Annotated[
         float | None, Parameter(help="Rows that are older than so many days move.", show_default=False)
     ] = None,
-    through: Annotated[int | None, Parameter(help="Rows up to this number move.", show_default=False)] = None,
+    through: Annotated[int | None, Parameter(help="Rows up to this number move.", show_default=False), WHOLE] = None,
     state: State = None,
     json: AsJson = False,
 ) -> int:

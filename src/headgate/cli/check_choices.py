@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 from cyclopts import Parameter
 
+from headgate.cli.options import WHOLE
 from headgate.cli.output import complain
 from headgate.protocol.suggestions import did_you_mean, nearest
 from headgate.server.settings import SettingError
@@ -129,7 +130,7 @@ class Looking:
         float, Parameter(help="Seconds that the run may take; 600 unless said.", show_default=False)
     ] = 600.0
     operations: Annotated[
-        int, Parameter(help="How many operations are looked at in full; 100 unless said.", show_default=False)
+        int, Parameter(help="How many operations are looked at in full; 100 unless said.", show_default=False), WHOLE
     ] = 100
     era: Annotated[
         str, Parameter(help="Which MCP is spoken: auto, modern or legacy; auto unless said.", show_default=False)

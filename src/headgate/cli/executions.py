@@ -11,7 +11,7 @@ from rich.live import Live
 
 from headgate.cli.execution_rows import print_all, print_lines, show_one, state_shown, table_of, wire_of
 from headgate.cli.exits import FAILED, OK
-from headgate.cli.options import AsJson
+from headgate.cli.options import WHOLE, AsJson
 from headgate.cli.output import complain, console, guarded, print_json, print_line
 from headgate.cli.processes import describe, listen, show_processes
 from headgate.cli.state import By, State, command, login_name, open_state
@@ -46,7 +46,7 @@ def show(
     /,
     *,
     live: Annotated[bool, Parameter(help="Only those that have not ended.", negative=(), show_default=False)] = False,
-    first: Annotated[int, Parameter(help="How many, the newest first.")] = _USUAL,
+    first: Annotated[int, Parameter(help="How many, the newest first."), WHOLE] = _USUAL,
     all: Annotated[bool, Parameter(help="All of them.", negative=(), show_default=False)] = False,  # noqa: A002  (the name of the option)
     once: Annotated[bool, Parameter(help="Show how they are now, and end.", negative=(), show_default=False)] = False,
     state: State = None,

@@ -18,6 +18,7 @@ from headgate.cli.output import complain
 from headgate.cli.starting import waiting_told
 from headgate.cli.targets import DatabaseChoices
 from headgate.protocol.adapter_errors import AdapterError
+from headgate.server.settings import SettingError
 from headgate.sources.gate.opening import source_of
 from headgate.sources.gate.planning import Choices, specs_of
 from headgate.sources.gate.specs import SourceKind, SourceSpec
@@ -81,6 +82,8 @@ async def looked_at(
     """All sources side by side. One that does not open is told of, and the others are looked at all the same."""
     choices = reaching.choices(database.spec(), os.environ)
     specs = _specs((*sources, source), choices)
+    if not specs:
+        raise SettingError("There is no source to look at: what was named lists none, or all of them are disabled")
     looked = Looked(are_several=len(specs) > 1)
     with redirect_stdout(sys.stderr):  # what a module prints is not the answer
         async with anyio.create_task_group() as telling:

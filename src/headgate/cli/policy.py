@@ -17,7 +17,7 @@ from headgate.adapter.schemas import type_name
 from headgate.cli.call import pairs, params_of
 from headgate.cli.exits import OK, USAGE
 from headgate.cli.guards import Configured, configured
-from headgate.cli.options import AsJson
+from headgate.cli.options import WHOLE, AsJson
 from headgate.cli.output import complain, guarded, print_json, print_line, told
 from headgate.cli.targets import DatabaseChoices, Source, opened_source
 from headgate.cli.verdicts import Result, Tried, show_call, show_cases, warn
@@ -72,7 +72,7 @@ class Situation:
     caller: Annotated[str | None, Parameter(help="Who calls, by name; nobody in particular unless said.")] = None
     client: Annotated[str | None, Parameter(help="The id of the client that calls.")] = None
     scope: Annotated[tuple[str, ...], Parameter(help="A scope that the caller has; may be repeated.", negative=())] = ()
-    affected_rows: Annotated[int | None, Parameter(help="How many rows the call would affect.")] = None
+    affected_rows: Annotated[int | None, Parameter(help="How many rows the call would affect."), WHOLE] = None
 
     def who(self) -> Caller:
         """The caller that these options make."""

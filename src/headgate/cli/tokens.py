@@ -1,6 +1,5 @@
 """``headgate tokens``: what sources cost a model, and whether headgate before them pays."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,11 @@ from headgate.charts import PillowMissingError, check_pillow, png, svg
 from headgate.charts.values import BarChart
 from headgate.cli.exits import OK, UNREACHABLE
 from headgate.cli.openings import Found, Reaching, Sources, looked_at
-from headgate.cli.options import AsJson, option
+from headgate.cli.options import WHOLE, AsJson, number_option, option
 from headgate.cli.output import complain, console, guarded, print_json, print_line, told
 from headgate.cli.targets import DatabaseChoices, Source
 from headgate.cli.tokens_table import print_table
-from headgate.cli.tokens_words import Prices, about_task, chart_of, rows_of, told_as_json, verdict
+from headgate.cli.tokens_words import Prices, about_task, chart_of, joined, rows_of, told_as_json, verdict
 from headgate.server.costs import discrete_tool
 from headgate.server.counting import installed_counter
 from headgate.server.settings import SettingError
@@ -27,6 +26,9 @@ from headgate.sources.gate.assembly import Piece, assembled
 __all__ = ["tokens"]
 
 _MOST_CALLS: Final = 1000
+_HIGHEST_PRICE: Final = 1_000_000
+_SESSIONS: Final = 1000
+_MOST_SESSIONS: Final = 10**12
 
 
 @Parameter(name="*")
@@ -34,21 +36,29 @@ _MOST_CALLS: Final = 1000
 class Reckoning:
     """What is reckoned with."""
 
-    calls: Annotated[int, Parameter(help="How many operations a task calls.")] = 3
+    calls: Annotated[int, Parameter(help="How many operations a task calls."), WHOLE] = 3
     price: Annotated[
         float | None,
         Parameter(help="What a million input tokens cost, in any currency; then sums are shown.", show_default=False),
     ] = None
-    sessions: Annotated[int, Parameter(help="How many sessions, each with one task, a sum is for.")] = 1000
+    sessions: Annotated[
+        int | None,
+        Parameter(help="How many sessions, each with one task, a sum is for; 1000 unless said.", show_default=False),
+        WHOLE,
+    ] = None
 
     def prices(self) -> Prices:
         """The same as values; what is wrong with them is a mistake in how the command is used."""
         if not 1 <= self.calls <= _MOST_CALLS:
             raise SettingError(f"--calls must be a number from 1 to {_MOST_CALLS}, not {self.calls}")
-        if self.price is not None and not 0 <= self.price < math.inf:
-            raise SettingError(f"--price must be a number, 0 or more, not {self.price:g}")
-        if self.sessions < 1:
-            raise SettingError(f"--sessions must be 1 or more, not {self.sessions}")
+        if self.price is not None and not 0 <= self.price <= _HIGHEST_PRICE:
+            raise SettingError(f"--price must be a number from 0 to {_HIGHEST_PRICE:,}, not {self.price:g}")
+        if self.sessions is None:
+            return Prices(self.price, _SESSIONS)
+        if self.price is None:
+            raise SettingError("--sessions says what a sum is for: add --price, what a million input tokens cost")
+        if not 1 <= self.sessions <= _MOST_SESSIONS:
+            raise SettingError(f"--sessions must be a number from 1 to {_MOST_SESSIONS:,}, not {self.sessions:,}")
         return Prices(self.price, self.sessions)
 
 
@@ -61,7 +71,7 @@ class Showing:
         str | None, option("Which families semantic mode has, such as crude or discover.", "MCP_AQL_ENDPOINT_PROFILE")
     ] = None
     index_tokens: Annotated[
-        int | None, option("Tokens that the index in the tools' descriptions may cost.", "HEADGATE_INDEX_TOKENS")
+        int | None, number_option("Tokens that the index in the tools' descriptions may cost.", "HEADGATE_INDEX_TOKENS")
     ] = None
 
     def chosen(self) -> dict[str, Any]:
@@ -106,7 +116,7 @@ def tokens(
             own_tools=[tool for one in looked.found for tool in _own_tools(one)],
             **showing.chosen(),
         )
-        name = " and ".join(one.spec.name for one in looked.found)
+        name = joined([one.spec.name for one in looked.found])
         _show(bill, prices, looked.problems if json else None)
         for path in chart:
             _draw(chart_of(bill, name), path)

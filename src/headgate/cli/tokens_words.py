@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from headgate.charts.values import Bar, BarChart, Group
 from headgate.server.spending import DISCRETE, Bill, Spending, Task
 
-__all__ = ["Prices", "about_task", "break_even", "chart_of", "rows_of", "told_as_json", "verdict"]
+__all__ = ["Prices", "about_task", "break_even", "chart_of", "joined", "rows_of", "told_as_json", "verdict"]
 
 _WAYS: Final = {DISCRETE: "discrete tools", "semantic": "semantic mode", "single": "a single tool"}
 _AS: Final = {"semantic": "in semantic mode", "single": "as a single tool"}
@@ -180,13 +180,19 @@ def chart_of(bill: Bill, name: str) -> BarChart:
         label = f"{_task(bill).capitalize()}, discovery included"
         groups.append(Group([_bar(bill, one, one.task, bill.discrete.task) for one in bill.ways], label))
     return BarChart(
-        f"What {_operations(bill)} of {name} cost a model",
+        f"What {_operations(bill)} of {name} {'costs' if bill.operations == 1 else 'cost'} a model",
         groups,
         subtitle="One tool for each operation, or the same operations behind headgate",
         unit="tokens",
         is_linear=True,
         footnote=_footnote(bill),
     )
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names as people say several: ``one, two and three``."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _footnote(bill: Bill) -> str:
@@ -222,7 +228,7 @@ def _decimals(amount: float) -> int:
 
 def _task(bill: Bill) -> str:
     count = len(bill.task.called) if bill.task else 0
-    return f"a task of {count} {'call' if count == 1 else 'calls'}"
+    return f"a task of {count:,} {'call' if count == 1 else 'calls'}"
 
 
 def _as_discrete(bill: Bill) -> str:

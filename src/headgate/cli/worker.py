@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from headgate.adapter.adapter import Adapter
 from headgate.cli.exits import OK, leave_behind
 from headgate.cli.guards import Configured, Guarding, configured, opened
-from headgate.cli.options import option
+from headgate.cli.options import number_option, option
 from headgate.cli.output import guarded, log_to_stderr
 from headgate.cli.running import LogLevel
 from headgate.cli.targets import opened_source
@@ -53,7 +53,10 @@ def worker(
         str | None, option("The database that the servers keep their state in: postgresql://…", "HEADGATE_STATE")
     ] = None,
     concurrency: Annotated[
-        int, option("How many executions run at once in this process; 10 unless said.", "HEADGATE_WORKER_CONCURRENCY")
+        int,
+        number_option(
+            "How many executions run at once in this process; 10 unless said.", "HEADGATE_WORKER_CONCURRENCY"
+        ),
     ] = 10,
     grace: Annotated[
         float,

@@ -7,8 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from headgate import Engine
 from headgate.protocol.errors import AqlError, Invalid
 from headgate.sources.files.sealing import Seal
+from tests.engine.asking import ask
 from tests.sources.files.test_requests import served
 from tests.sources.files.texts import called, context_of
 from tests.sources.http.upstream import Received, Script, always, reply
@@ -101,7 +103,15 @@ async def test_every_item_is_seen_once_and_in_order(pagination: dict[str, Any], 
 
 async def test_the_paging_of_the_upstream_is_not_offered_beside() -> None:
     async with served(listing(style="page"), by_page()) as (adapter, _):
-        assert [one.name for one in adapter.operations["list_items"].parameters] == ["q", "first", "after"]
+        assert [one.name for one in adapter.operations["list_items"].parameters] == ["q", "first", "after", "format"]
+
+
+async def test_a_page_may_be_a_table_and_the_upstream_does_not_hear_of_it() -> None:
+    async with served(listing(style="page"), by_page()) as (adapter, upstream):
+        answer = (await ask(Engine(adapter), "list_items", first=2, format="table"))["data"]
+    assert (answer["columns"], answer["rows"]) == (["id", "name"], [[1, "item 1"], [2, "item 2"]])
+    assert answer["pageInfo"]["hasNextPage"] is True
+    assert "format" not in upstream.targets[0]
 
 
 async def test_a_total_is_told_where_the_upstream_tells_it() -> None:

@@ -10,6 +10,7 @@ import yaml
 
 from headgate.adapter.adapter import Adapter
 from headgate.adapter.context import ANONYMOUS, Context, Session
+from headgate.protocol.tables import FORMAT
 from headgate.sources.files.building import adapter_from, connection_for
 from headgate.sources.files.mistakes import AdapterFileError, Mistake
 from headgate.sources.files.plugins.interfaces import Opener, Surroundings
@@ -100,4 +101,6 @@ async def called(adapter: Adapter, name: str, context: Context | None = None, **
     operation = adapter.operations[name]
     assert operation.validator.is_valid(params), [error.message for error in operation.validator.iter_errors(params)]
     values = {**operation.defaults, **params}
+    if operation.tabular:
+        del values[FORMAT]  # the engine's own
     return await operation.function(**values, **{CONTEXT: context or context_of(name)})

@@ -67,6 +67,14 @@ async def test_every_operation_can_be_introspected() -> None:
         assert types["types"]
 
 
+async def test_a_list_may_be_a_table_and_the_upstream_does_not_hear_of_it() -> None:
+    async with served() as (engine, upstream):
+        answer = await data(engine, "list_pets", format="table")
+        assert (answer["columns"], answer["rows"]) == (["petName"], [["pet 0"], ["pet 1"], ["pet 2"]])
+        assert "format" not in upstream.targets[-1]
+        assert (await data(engine, "list_pets", format="records"))["items"][0] == {"petName": "pet 0"}
+
+
 async def test_calls_arrive_as_the_document_says() -> None:
     async with served() as (engine, upstream):
         assert await data(engine, "create_pet", pet_name="Rex", kind="dog") == {"petName": "Rex", "kind": "dog"}

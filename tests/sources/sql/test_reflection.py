@@ -337,6 +337,24 @@ def test_a_view_that_no_longer_works_does_not_keep_others_out(sqlite: Server) ->
     assert schema.notes[0].startswith("broken is left out:")
 
 
+def test_a_column_without_a_name_is_left_out_with_what_is_said_of_it(sqlite: Server) -> None:
+    schema = reflected(
+        sqlite,
+        'CREATE TABLE imports ("" TEXT UNIQUE REFERENCES others (id), id INTEGER PRIMARY KEY, note TEXT UNIQUE)',
+        'CREATE TABLE keys ("" TEXT PRIMARY KEY, note TEXT)',
+        "CREATE TABLE others (id TEXT PRIMARY KEY)",
+    )
+    assert [*schema.catalog["imports"].fields] == ["id", "note"]
+    assert schema.catalog["imports"].key == ("id",)
+    assert schema.catalog["imports"].relationships == {}
+    assert [*schema.catalog["keys"].fields] == ["note"]
+    assert schema.catalog["keys"].key == ()
+    assert [note for note in schema.notes if "without a name" in note] == [
+        "imports: a column without a name is left out.",
+        "keys: a column without a name is left out.",
+    ]
+
+
 def test_sqlite_tells_rows_by_their_numbers(sqlite: Server) -> None:
     schema = reflected(sqlite, "CREATE TABLE a (id INTEGER PRIMARY KEY)", "INSERT INTO a VALUES (1001), (1002), (1003)")
     assert schema.tables["as"].estimated_rows == 3

@@ -9,6 +9,7 @@ from headgate.adapter.context import Context
 from headgate.adapter.functions import TRYING
 from headgate.adapter.operations import DRY_RUN, Operation
 from headgate.adapter.origins import Inferred, Origin, Provenance
+from headgate.adapter.tabular import offering_tables
 from headgate.safety.danger import classify
 from headgate.sources.files.paging import PAGE
 from headgate.sources.files.plugins.interfaces import Connection, Plan, Surroundings
@@ -77,7 +78,7 @@ def operation_of(entry: Entry, function: Callable[..., Awaitable[object]], *, ch
         group=entry.group,
         checked=checked,
     )
-    return replace(made, origin=_origin(made, entry), checked=True)
+    return offering_tables(replace(made, origin=_origin(made, entry), checked=True))
 
 
 def _origin(operation: Operation, entry: Entry) -> Origin:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from headgate.adapter.functions import TRYING
 from headgate.adapter.operations import Operation
 from headgate.adapter.parameters import Deprecated, Parameter, Schema
+from headgate.adapter.tabular import offering_tables
 from headgate.protocol.categories import Category
 from headgate.protocol.danger import DEFAULT_LEVELS, Danger, DangerLevel
 from headgate.protocol.names import category_of_verb, verb_of
@@ -256,7 +257,7 @@ class _Making:
             checked=True,
         )
         example = example_of(made) if inputs.body is not None and inputs.body.exemplified else None
-        return replace(made, examples=(example,), checked=True) if example else made
+        return offering_tables(replace(made, examples=(example,), checked=True) if example else made)
 
     def _description(self, notes: tuple[str, ...]) -> str:
         node = self.place.node

@@ -108,6 +108,7 @@ class _Asked:
             if extras.note:
                 self._note(name, extras.note)
             return None
+        about = self._named_only(name, about)
         checks = extras.checks if extras.checks is not None else _texts(about.get("checks"), "sqltext")
         return TableFacts(
             schema=self.schema or "",
@@ -125,6 +126,21 @@ class _Asked:
             estimated_rows=extras.estimated_rows,
             words=extras.words,
         )
+
+    def _named_only(self, table: str, about: _About) -> _About:
+        """What is said of a table without its columns of no name, which nobody could ask for."""
+        columns = [column for column in about["columns"] if column["name"]]
+        if len(columns) == len(about["columns"]):
+            return about
+        self.notes.append(f"{table}: a column without a name is left out.")
+        key = about.get("key") or {}
+        whole = key if "" not in key.get("constrained_columns", ()) else None
+        kept = {
+            question: [one for one in about.get(question) or () if "" not in one.get("column_names", ())]
+            for question in ("uniques", "indexes")
+        }
+        foreign = [one for one in about.get("foreign_keys") or () if "" not in one["constrained_columns"]]
+        return {**about, **kept, "columns": columns, "key": whole, "foreign_keys": foreign}
 
     def _foreign_key(self, found: ReflectedForeignKeyConstraint) -> ForeignKey:
         schema = found["referred_schema"]
