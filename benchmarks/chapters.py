@@ -86,7 +86,7 @@ def _chapter(kept: Mapping[str, Any]) -> Chapter:
 
 def _table(kept: Mapping[str, Any]) -> Table:
     rows: Sequence[Sequence[Any]] = kept["rows"]
-    return Table(kept["title"], tuple(kept["columns"]), tuple(tuple(map(_cell, row)) for row in rows))
+    return Table(kept["title"], tuple(kept["columns"]), tuple(tuple(map(_cell, row)) for row in rows), kept["across"])
 
 
 def _cell(kept: Any) -> Any:

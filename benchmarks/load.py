@@ -80,10 +80,14 @@ class _Score:
 
     def row(self) -> tuple[Cell, ...]:
         """How long its clients waited and how long its processor took, in milliseconds, and how busy they were."""
-        waits = sorted(self.seconds)
-        shares = [waits[min(int(len(waits) * share), len(waits) - 1)] * 1000 for share in _SHARES.values()]
+        shares = [self.wait(share) for share in _SHARES.values()]
         cost = statistics.median(self.processor) * 1000 if self.processor else None
-        return *shares, waits[-1] * 1000, cost, statistics.median(self.busy)
+        return *shares, self.wait(1.0), cost, statistics.median(self.busy)
+
+    def wait(self, share: float) -> float:
+        """What this share of the requests waited at most, in milliseconds."""
+        waits = sorted(self.seconds)
+        return waits[min(int(len(waits) * share), len(waits) - 1)] * 1000
 
     def rate_to(self, other: "_Score") -> Ratio:
         """How many times as many requests it answers in a second, round by round."""
@@ -121,7 +125,15 @@ async def load(seconds: float) -> Findings:
         for (era, many), scores in races.items()
         for name, score in scores.items()
     )
-    return [_rates(races), Table("HTTP load: how long clients wait (ms)", _COLUMNS, waits)], aims
+    tails = [_tails(era, races) for era in _ERAS]
+    return [_rates(races), *tails, Table("HTTP load: how long clients wait (ms)", _COLUMNS, waits)], aims
+
+
+def _tails(era: str, races: Mapping[tuple[str, int], Mapping[str, _Score]]) -> Table:
+    """How long the slowest hundredth of the clients waits at least, over how many there are."""
+    names = list(races[era, _CLIENTS[0]])
+    rows = tuple((many, *(races[era, many][name].wait(0.99) for name in names)) for many in _CLIENTS)
+    return Table(f"HTTP load: the slowest of a hundred waits, {era} era (ms)", ("clients", *names), rows, "clients")
 
 
 def _rates(races: Mapping[tuple[str, int], Mapping[str, _Score]]) -> Table:
@@ -134,7 +146,7 @@ def _rates(races: Mapping[tuple[str, int], Mapping[str, _Score]]) -> Table:
         costs = [ours.processor_to(scores[name]) if name in scores else None for name in names[1:]]
         rows.append((f"{era}, {many} client{'s' * (many > 1)}", *rates, *times, *costs))
     ratios = [f"{what} / {name}" for what in ("time", "processor") for name in names[1:]]
-    return Table("HTTP load: requests per second", ("", *names, *ratios), tuple(rows))
+    return Table("HTTP load: requests per second, and the time for each", ("", *names, *ratios), tuple(rows))
 
 
 @contextmanager

@@ -10,15 +10,17 @@ from benchmarks.chapters import Chapter, Run
 from benchmarks.noise import Noise
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import Ratio
-from headgate.charts import Bar, BarChart, Group, Mark, svg
+from headgate.charts import Bar, BarChart, Chart, Group, LineChart, Mark, Point, Series, svg
 
 __all__ = ["pictures", "text_of", "with_tables", "write_page"]
 
 _EXPLAINED: Final = Path(__file__).parent / "explained"
 _FOLDER: Final = "charts"
 _PREFIX: Final = "benchmark-"
+_OURS: Final = "headgate"
 _MARKED: Final = re.compile(r"(?<=<!-- measured: )(.+?)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
-_FOOTNOTE: Final = "Under 1 takes less. Bars end at the median of all rounds, whiskers at its quartiles."
+_FOOTNOTE: Final = "Under 1 takes less. Blue: headgate does. Grey: it takes more."
+_MEASURED: Final = "Bars end at the median of all rounds, whiskers at its quartiles."
 
 
 def write_page(run: Run, page: Path) -> None:
@@ -35,12 +37,12 @@ def write_page(run: Run, page: Path) -> None:
 
 
 def pictures(run: Run) -> Mapping[str, str]:
-    """A chart as SVG for every table with ratios, by the name of its file."""
+    """A chart as SVG for every table that is drawn, by the name of its file."""
     return {
         _file_of(chapter, place): svg(_chart(table))
         for chapter in run.chapters
         for place, table in enumerate(chapter.tables)
-        if _ratio_columns(table)
+        if _is_drawn(table)
     }
 
 
@@ -64,7 +66,7 @@ def _chapter(chapter: Chapter) -> Iterator[str]:
     yield _section(chapter.name)
     for place, table in enumerate(chapter.tables):
         yield _plain(table, f"### {table.title}")
-        if _ratio_columns(table):
+        if _is_drawn(table):
             yield f"![{table.title}]({_FOLDER}/{_file_of(chapter, place)})"
 
 
@@ -116,12 +118,42 @@ def _ratio_columns(table: Table) -> list[int]:
     return [place for place in places if any(isinstance(row[place], Ratio) for row in table.rows)]
 
 
-def _chart(table: Table) -> BarChart:
+def _is_drawn(table: Table) -> bool:
+    return bool(table.across or _ratio_columns(table))
+
+
+def _chart(table: Table) -> Chart:
+    return _lines(table) if table.across else _bars(table)
+
+
+def _lines(table: Table) -> LineChart:
+    title, _, unit = table.title.removesuffix(")").rpartition(" (")
+    series = [
+        Series(name, [Point(_figure(row[0]), _figure(row[place])) for row in table.rows], is_ours=name == _OURS)
+        for place, name in enumerate(table.columns)
+        if place
+    ]
+    return LineChart(title, series, table.across, unit=unit, footnote="Lower is better.")
+
+
+def _figure(cell: Cell) -> float:
+    if not isinstance(cell, int | float):
+        raise TypeError("only numbers are drawn as lines")
+    return cell
+
+
+def _bars(table: Table) -> BarChart:
     places = _ratio_columns(table)
     title = table.title.partition(" (")[0]
     groups = _by_row(table, places) if len(places) > 1 else [_one_column(table, places[0])]
     subtitle = _subtitle([table.columns[place] for place in places])
-    return BarChart(title, groups, Mark(1.0, "the same"), subtitle=subtitle, footnote=_FOOTNOTE)
+    footnote = f"{_FOOTNOTE} {_MEASURED}" if _is_measured(table) else _FOOTNOTE
+    return BarChart(title, groups, Mark(1.0, "the same"), subtitle=subtitle, footnote=footnote)
+
+
+def _is_measured(table: Table) -> bool:
+    """Whether its ratios have spreads; those of tokens are counted, and have none."""
+    return any(isinstance(cell, Ratio) and cell.low < cell.high for row in table.rows for cell in row)
 
 
 def _subtitle(columns: list[str]) -> str:

@@ -15,12 +15,14 @@ Cell: TypeAlias = str | int | float | Ratio | None
 class Table:
     """One table. Numbers stand right, words left, and what was not measured is a dash.
 
-    A column of ratios is what a chart is drawn of.
+    A column of ratios is what a chart is drawn of; so are all columns of a table that goes ``across`` something.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    across: str = ""
+    """What the numbers in the first column count, if the others are drawn as lines over it."""
 
     def text(self) -> str:
         """The table in Markdown, with its columns aligned."""

@@ -96,6 +96,23 @@ def test_a_ratio_is_shown_with_its_spread_and_drawn_in_a_chart() -> None:
     assert list(pictures(RUN)) == ["benchmark-dispatch-1.svg"]
 
 
+def test_a_table_that_goes_across_something_is_drawn_as_lines_over_it() -> None:
+    waits = Table("Waits (ms)", ("clients", "headgate", "peer"), ((1, 0.5, 0.7), (16, 2.5, 9.5)), across="clients")
+    [chapter] = RUN.chapters
+    run = replace(RUN, chapters=(replace(chapter, tables=(waits,)),))
+    [drawn] = pictures(run).values()
+    assert "headgate: 0.500 ms by 1, 2.50 ms by 16. peer: 0.700 ms by 1, 9.50 ms by 16." in drawn
+    assert "![Waits (ms)](charts/benchmark-dispatch-1.svg)" in text_of(run)
+
+
+def test_only_ratios_that_were_measured_have_whiskers_to_explain() -> None:
+    counted = Table("Tokens", ("", "/ peer"), (("one", Ratio(0.5, 0.5, 0.5)),))
+    [chapter] = RUN.chapters
+    [drawn] = pictures(replace(RUN, chapters=(replace(chapter, tables=(counted,)),))).values()
+    [measured] = pictures(RUN).values()
+    assert ("whiskers" in drawn, "whiskers" in measured) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("noise", "word"),
     [
