@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from headgate.query.reading import Reader
-from headgate.query.shapes import All, Any_, Comparison, Not
+from headgate.query.shapes import All, Any_, Comparison, Not, is_remembered
 from tests.query.shop import Shop, refusal, shop
 
 HELD = [
@@ -168,6 +168,35 @@ def fresh(made: Shop) -> Shop:
     return other
 
 
+def kept(made: Shop) -> int:
+    """How much is remembered of requests."""
+    reader = made.reader
+    return len(reader._filters._known) + len(reader._listings) + len(reader._pages._seeking)
+
+
+LARGE: dict[str, Any] = {
+    "comparisons": {"or": [{"isbn": "1"}] * 250},
+    "groups": {"or": [{"and": []}] * 250},
+    "objects that say nothing": {"or": [{}] * 250},
+    "values": {"isbn": {"in": [str(number) for number in range(250)]}},
+    "opposites": {"or": [{"not": {"isbn": {"ne": "1"}}}] * 90},
+}
+
+
+@pytest.mark.parametrize("asked", LARGE.values(), ids=LARGE)
+def test_of_large_filters_nothing_is_kept_since_there_is_no_end_of_them(asked: dict[str, Any]) -> None:
+    made = shop()
+    query = made.read(filter={"isbn": "1"}).query
+    assert query is not None
+    assert is_remembered(query.listing)
+    cursor = made.page(first=1)["pageInfo"]["endCursor"]
+    before = kept(made)
+    query = made.read(filter=asked, first=2, after=cursor).query
+    assert query is not None
+    assert not is_remembered(query.listing)
+    assert kept(made) == before
+
+
 def test_a_mistake_in_a_filter_of_a_known_form_is_told_where_it_stands() -> None:
     made = shop()
     made.keys(filter={"state": {"in": ["new", "used"]}, "published": {"gt": "1815-01-01"}})
@@ -262,6 +291,10 @@ REFUSED = [
                  "nested deeper than 20 levels", id="a filter that is too deep"),
     pytest.param({"or": [{"isbn": "1"}] * 501}, "VALIDATION_INVALID_VALUE", "filter",
                  "holds more than 500 comparisons", id="a filter that is too large"),
+    pytest.param({"or": [{}] * 500}, "VALIDATION_INVALID_VALUE", "filter",
+                 "holds more than 500 groups of comparisons", id="many objects that say nothing"),
+    pytest.param({"or": [{"and": []}] * 500}, "VALIDATION_INVALID_VALUE", "filter",
+                 "holds more than 500 groups of comparisons", id="many groups of nothing"),
 ]  # fmt: skip
 
 

@@ -201,6 +201,7 @@ FIELDS = [
     pytest.param(
         {"fields": ["author.books"]}, "VALIDATION_INVALID_VALUE", "fields", "leads to many books", id="many items"
     ),
+    pytest.param({"fields": ["title"] * 501}, "VALIDATION_INVALID_VALUE", "fields", "500 are allowed", id="too many"),
     pytest.param({"fields": ["shelf"]}, "VALIDATION_UNKNOWN_FIELD", "fields", "'shelf'", id="a missing collection"),
 ]
 

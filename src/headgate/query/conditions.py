@@ -18,9 +18,9 @@ __all__ = ["Filters", "value_of"]
 _FILTER: Final = "filter"
 _DEEPEST: Final = 20
 _MOST: Final = 500
-"""Comparisons in one filter; more would only tire the database."""
+"""Comparisons in one filter, and as many groups of them; more would only tire the database."""
 _MOST_REMEMBERED: Final = 64
-"""Values in a filter whose form is remembered: longer ones are seldom alike."""
+"""Parts and values of a filter whose form is remembered: larger ones are seldom alike, and there is no end of them."""
 _IN_JSON: Final[Mapping[str, Kind]] = {
     "string": Kind.TEXT,
     "integer": Kind.NUMBER,
@@ -61,7 +61,7 @@ class Filters:
             return known.condition
         reader = _Reader(collection, self._resolver, values)
         condition = reader.conditions(given, _FILTER, 0)
-        places = _places(reader.operands, leaves)
+        places = _places(reader.operands, leaves) if reader.parts <= _MOST_REMEMBERED else None
         if known is None and places is not None:
             fields = (field for field, _ in reader.operands)
             keep(self._known, key, _Known(condition, tuple(map(_Operand, fields, places))))
@@ -131,7 +131,9 @@ class _Reader:
         self._collection = collection
         self._resolver = resolver
         self._values = values
-        self._count = 0
+        self._comparisons = 0
+        self._groups = 0
+        """What combines others, and objects that say nothing."""
         self.operands: list[tuple[Field, object]] = []
         """The values as they were given, in their order, and the fields that read them."""
 
@@ -141,6 +143,8 @@ class _Reader:
             raise wrong_type(where, "object", given)
         if depth > _DEEPEST:
             raise not_allowed(where, "filter", f"is nested deeper than {_DEEPEST} levels")
+        if not given:
+            self._add_group()
         parts = tuple(self._entry(key, value, where, depth) for key, value in given.items())
         return parts[0] if len(parts) == 1 else All(parts)
 
@@ -157,7 +161,18 @@ class _Reader:
             raise not_allowed(place, "eq", "does not apply to array", operators_for(Kind.ARRAY))
         return self._comparison(path, _EQ, value, place)
 
+    @property
+    def parts(self) -> int:
+        """How many there are of both."""
+        return self._comparisons + self._groups
+
+    def _add_group(self) -> None:
+        self._groups += 1
+        if self._groups > _MOST:
+            raise not_allowed(_FILTER, "filter", f"holds more than {_MOST} groups of comparisons")
+
     def _combined(self, key: str, value: object, where: str, depth: int) -> Condition:
+        self._add_group()
         if key == "not":
             return Not(self.conditions(value, where, depth + 1))
         if not isinstance(value, list | tuple):
@@ -182,8 +197,8 @@ class _Reader:
     def _comparison(self, path: Path, operator: Operator, value: object, where: str) -> Condition:
         if operator.negates:
             return Not(self._comparison(path, OPERATORS[operator.negates], value, where))
-        self._count += 1
-        if self._count > _MOST:
+        self._comparisons += 1
+        if self._comparisons > _MOST:
             raise not_allowed(_FILTER, "filter", f"holds more than {_MOST} comparisons")
         match operator.arity:
             case Arity.FLAG:

@@ -8,7 +8,7 @@ from headgate.protocol.results import Notice
 from headgate.query.caches import keep
 from headgate.query.cursors import Cursors
 from headgate.query.refusals import contradiction, not_allowed
-from headgate.query.shapes import Direction, Listing, Paging, Path, Query, Window
+from headgate.query.shapes import Direction, Listing, Paging, Path, Query, Window, is_remembered
 
 __all__ = ["PAGING", "PageReader", "QueryOptions"]
 
@@ -92,7 +92,9 @@ class PageReader:
         place = (window.direction is Direction.BACKWARD, seek, len(values), window.offset > 0)
         shape = self._seeking.get((listing, place))
         if shape is None:
-            shape = keep(self._seeking, (listing, place), _seeking(listing, window, seek, len(values)))
+            shape = _seeking(listing, window, seek, len(values))
+            if is_remembered(shape):
+                keep(self._seeking, (listing, place), shape)
         there = [value for value in cursor or () if value is not None]
         return Query(shape, (*values, *there), window, selection)
 

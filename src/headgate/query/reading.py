@@ -14,7 +14,19 @@ from headgate.query.paging import PAGING, PageReader, QueryOptions
 from headgate.query.paths import Resolver
 from headgate.query.refusals import not_allowed, unknown_name, wrong_type
 from headgate.query.selecting import Selector
-from headgate.query.shapes import RANK, Condition, Listing, Paging, Path, Query, SortKey, Summaries, TextShape, Window
+from headgate.query.shapes import (
+    RANK,
+    Condition,
+    Listing,
+    Paging,
+    Path,
+    Query,
+    SortKey,
+    Summaries,
+    TextShape,
+    Window,
+    is_remembered,
+)
 from headgate.query.summarizing import SummaryReader, sortable
 
 __all__ = ["Asked", "Reader"]
@@ -85,7 +97,7 @@ class Reader:
             order = self._order(sort, collection, text)
             columns = self._selector.columns(selection, order, collection)
             found = Listing(collection, columns, condition, text, order)
-            if key:
+            if key and is_remembered(found):
                 keep(self._listings, key, found)
         return found
 

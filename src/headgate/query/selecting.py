@@ -1,6 +1,7 @@
 """From ``fields`` to the paths that an answer shows, and to the columns that must be fetched for them."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from headgate.protocol.errors import Invalid
 from headgate.protocol.requests import parse_stringified
@@ -11,6 +12,10 @@ from headgate.query.refusals import unknown_name, wrong_type
 from headgate.query.shapes import Path, SortKey
 
 __all__ = ["Selector"]
+
+
+_MOST_FIELDS: Final = 500
+"""Names in one list; each way of selecting is compiled, which costs more the more there are."""
 
 
 class Selector:
@@ -42,6 +47,8 @@ class Selector:
         if preset is not None or fields is None:
             yield from self._preset(collection, default if preset is None else preset, "preset")
         if isinstance(fields, list | tuple):
+            if len(fields) > _MOST_FIELDS:
+                raise Invalid("fields", f"names {len(fields):,} fields; {_MOST_FIELDS} are allowed")
             for place, name in enumerate(fields):
                 if not isinstance(name, str):
                     raise wrong_type(f"fields[{place}]", "string", name)

@@ -31,7 +31,11 @@ __all__ = [
     "Summaries",
     "TextShape",
     "Window",
+    "is_remembered",
 ]
+
+_LARGEST_REMEMBERED: Final = 200
+"""Parts and values of a condition. Callers may state no end of larger ones, and seldom the same twice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,6 +92,19 @@ class Not:
 
 
 Condition: TypeAlias = Comparison | All | Any_ | Not
+
+
+def _weight(condition: Condition | None) -> int:
+    """How many parts a condition has, and values it is compared with."""
+    match condition:
+        case None:
+            return 0
+        case Comparison():
+            return 1 + condition.count
+        case Not():
+            return 1 + _weight(condition.part)
+        case All() | Any_():
+            return 1 + sum(map(_weight, condition.parts))
 
 
 class SortKey(NamedTuple):
@@ -168,6 +185,11 @@ class AggregateShape:
     aggregates: tuple[Aggregate, ...]
     condition: Condition | None = None
     text: TextShape | None = None
+
+
+def is_remembered(shape: Listing | AggregateShape) -> bool:
+    """Whether what is worked out for a shape is worth to be kept for the next request of the same one."""
+    return _weight(shape.condition) <= _LARGEST_REMEMBERED
 
 
 class Paging(Enum):

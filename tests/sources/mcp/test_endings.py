@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from headgate.sources.mcp import endings
-from headgate.sources.mcp.endings import finished
+from headgate.sources.mcp.endings import Endings
 
 pytestmark = pytest.mark.anyio
 
@@ -35,10 +35,18 @@ class Events(httpx2.AsyncByteStream):
         self.is_closed = True
 
 
-def response(events: Events, method: str = "POST", content_type: str = "text/event-stream") -> httpx2.Response:
+def response(
+    events: Events,
+    method: str = "POST",
+    content_type: str = "text/event-stream",
+    endings: Endings | None = None,
+    keep_alive: str = "",
+) -> httpx2.Response:
     request = httpx2.Request(method, "http://localhost/mcp")
-    made = httpx2.Response(200, headers={"content-type": content_type}, stream=events, request=request)
-    finished(made)
+    made = httpx2.Response(
+        200, headers={"content-type": content_type, "keep-alive": keep_alive}, stream=events, request=request
+    )
+    (endings or Endings()).await_that_of(made)
     return made
 
 
@@ -69,6 +77,37 @@ async def test_a_server_that_neither_speaks_nor_ends_is_not_waited_for_long(monk
     events = Events(is_silent=True)
     await read_the_answer(response(events))
     assert not events.has_ended
+    assert events.is_closed
+
+
+@pytest.mark.parametrize("events", [Events(is_silent=True), Events(*[bytes(40_000)] * 5)], ids=["silent", "endless"])
+async def test_a_server_that_does_not_end_its_streams_is_waited_for_once(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endings, "_PATIENCE_SECONDS", 0.01)
+    server = Endings()
+    await read_the_answer(response(events, endings=server))
+    await assert_closed_at_once(server)
+
+
+async def test_where_a_connection_has_broken_none_is_used_again() -> None:
+    server = Endings()
+    server.give_up()
+    await assert_closed_at_once(server)
+
+
+@pytest.mark.parametrize(("kept", "is_read"), [("timeout=4", False), ("timeout=5, max=100", True), ("max=100", True)])
+async def test_a_connection_that_the_server_keeps_for_too_short_is_not_used_again(kept: str, is_read: bool) -> None:
+    events = Events(b": bye\n\n")
+    await read_the_answer(response(events, keep_alive=kept))
+    assert events.has_ended is is_read
+    assert events.is_closed
+
+
+async def assert_closed_at_once(server: Endings) -> None:
+    events = Events(b"more")
+    await read_the_answer(response(events, endings=server))
+    assert events.after == [b"more"]
     assert events.is_closed
 
 

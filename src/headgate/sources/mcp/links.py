@@ -19,6 +19,7 @@ from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.http.bounds import Bounds
 from headgate.sources.mcp.captures import Capture, json_of
 from headgate.sources.mcp.configuration import McpSpec
+from headgate.sources.mcp.endings import Endings
 from headgate.sources.mcp.failures import pages_of
 from headgate.sources.mcp.pending import Calls, Pending
 from headgate.sources.mcp.processes import LastWords
@@ -224,7 +225,13 @@ def _refusal_of(pending: Pending) -> HttpRefusal | None:
 
 @asynccontextmanager
 async def opened_link(
-    spec: McpSpec, bounds: Bounds, words: LastWords, on_tools_changed: Callable[[], None], *, modern: bool = False
+    spec: McpSpec,
+    bounds: Bounds,
+    words: LastWords,
+    on_tools_changed: Callable[[], None],
+    endings: Endings,
+    *,
+    modern: bool = False,
 ) -> AsyncIterator[Link]:
     """A connection, for as long as the block lasts.
 
@@ -235,7 +242,7 @@ async def opened_link(
     link = Link(spec, words, on_tools_changed)
     async with AsyncExitStack() as stack:
         signals = Signals(link.lose, link.refused)
-        read, write = await stack.enter_async_context(opened_streams(spec, bounds, words, signals))
+        read, write = await stack.enter_async_context(opened_streams(spec, bounds, words, signals, endings))
         session = ClientSession(
             dispatcher=Wire(read, write, link.lose),
             client_info=types.Implementation(name="headgate", version=__version__),

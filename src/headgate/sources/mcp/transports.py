@@ -15,7 +15,7 @@ from headgate.sources.http.bounds import Bounds
 from headgate.sources.http.clients import guarded_client
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.mcp.density import watched
-from headgate.sources.mcp.endings import finished
+from headgate.sources.mcp.endings import Endings
 from headgate.sources.mcp.processes import LastWords, process_streams
 
 __all__ = ["Signals", "opened_streams"]
@@ -41,14 +41,14 @@ class Signals:
 
 @asynccontextmanager
 async def opened_streams(
-    spec: McpSpec, bounds: Bounds, words: LastWords, signals: Signals
+    spec: McpSpec, bounds: Bounds, words: LastWords, signals: Signals, endings: Endings | None = None
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """The streams of messages from and to a server."""
+    """The streams of messages from and to a server; ``endings`` know it from earlier connections."""
     if spec.transport == "stdio":
         async with process_streams(spec, words, signals.ended) as streams:
             yield streams
         return
-    visit = _Visit(signals)
+    visit = _Visit(signals, endings or Endings())
     timeout = httpx2.Timeout(30.0, connect=bounds.connect_seconds, read=None)
     hooks = {"response": [visit.note]}
     async with guarded_client(
@@ -77,12 +77,13 @@ class _Visit:
     """What the answers of a server over HTTP tell in their heads."""
 
     signals: Signals
+    endings: Endings
     headers: dict[str, str] = field(default_factory=dict)
 
     async def note(self, response: httpx2.Response) -> None:
         """See how a request was answered, and under which session."""
         watched(response)
-        finished(response)
+        self.endings.await_that_of(response)
         asked = response.request.headers
         if response.status_code >= httpx2.codes.BAD_REQUEST and response.request.method == "POST":
             self.signals.refused(response.status_code, _SESSION in asked)

@@ -23,6 +23,7 @@ from headgate.sources.http.transport import Refused
 from headgate.sources.mcp import failures
 from headgate.sources.mcp.captures import Capture
 from headgate.sources.mcp.configuration import McpSpec
+from headgate.sources.mcp.endings import Endings
 from headgate.sources.mcp.links import HttpRefusal, Link, opened_link
 from headgate.sources.mcp.processes import LastWords
 from headgate.sources.mcp.secrets import secrets_of
@@ -53,6 +54,7 @@ class Upstream:
         self._bounds = bounds
         self._on_capture = on_capture
         self._words = LastWords(spec.name, secrets_of(spec))
+        self._endings = Endings()
         self._link: Link | None = None
         self._capture: Capture | None = None
         self._settled = asyncio.Event()
@@ -157,6 +159,7 @@ class Upstream:
 
     def _failed(self, error: MCPError, link: Link, tool: str) -> AqlError:
         if link.lost.is_set() or _is_broken(error):
+            self._endings.give_up()
             return failures.broken(self.spec.name, tool, link.why_lost or "the connection was closed")
         if error.error.code == types.PARSE_ERROR:
             return failures.misbehaved(self.spec.name, tool)
@@ -212,7 +215,7 @@ class Upstream:
     async def _stay_connected(self) -> None:
         with anyio.CancelScope(deadline=anyio.current_time() + _START_SECONDS) as attempt:
             async with opened_link(
-                self.spec, self._bounds, self._words, self._changed.set, modern=self._is_modern
+                self.spec, self._bounds, self._words, self._changed.set, self._endings, modern=self._is_modern
             ) as link:
                 with link.telling():
                     capture = await link.capture()
@@ -234,6 +237,7 @@ class Upstream:
             tasks.start_soon(self._follow, link)
             tasks.start_soon(link.listen)
             await link.lost.wait()
+            self._endings.give_up()
             self._note(link.why_lost)
             tasks.cancel_scope.cancel()
 

@@ -13,7 +13,7 @@ from headgate.query.caches import keep
 from headgate.query.collections import Collection, Relationship
 from headgate.query.kinds import Kind
 from headgate.query.paths import Resolver
-from headgate.query.shapes import AggregateShape, Listing, Path
+from headgate.query.shapes import AggregateShape, Listing, Path, is_remembered
 from headgate.sources.sql.database import Database
 from headgate.sources.sql.edges import follow_statement
 from headgate.sources.sql.full_text import search_text
@@ -77,8 +77,9 @@ class SqlBackend:
         """A page, by as few statements as the database needs to find it through an index."""
         statements = self._listings.get(listing)
         if statements is None:
-            made = [self.prepare(statement) for statement in self.compiler.listing(listing)]
-            statements = keep(self._listings, listing, made)
+            statements = [self.prepare(statement) for statement in self.compiler.listing(listing)]
+            if is_remembered(listing):
+                keep(self._listings, listing, statements)
         started = time.perf_counter()
         rows: list[Row] = []
         with explained(self.schema.tables[listing.collection.name]):
@@ -104,8 +105,9 @@ class SqlBackend:
         """All summaries, by one statement for each field that groups and one for the others."""
         prepared = self._summaries.get(shape)
         if prepared is None:
-            made = [(self.prepare(statement), places) for statement, places in self.compiler.summaries(shape)]
-            prepared = keep(self._summaries, shape, made)
+            prepared = [(self.prepare(statement), places) for statement, places in self.compiler.summaries(shape)]
+            if is_remembered(shape):
+                keep(self._summaries, shape, prepared)
         found: dict[int, Groups] = {}
         started = time.perf_counter()
         for one, places in prepared:
