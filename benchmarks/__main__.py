@@ -23,20 +23,26 @@ from benchmarks.suites import FULL, QUICK, SUITES, Effort
 _PACKAGES: Final = ("headgate", "mcp", "fastmcp", "strawberry-graphql", "datasette", "psycopg", "procrastinate")
 _PATIENCE_SECONDS: Final = 180.0
 _TRIES: Final = 2
+_FEWEST_ROWS: Final = 1000
 _PAGE: Final = ROOT / "docs" / "benchmarks.md"
 _KEPT: Final = _PAGE.with_suffix(".json")
 
 
 async def measure(names: Sequence[str], effort: Effort, *, anyway: bool) -> list[Chapter]:
     """Every suite, printed as soon as it is there."""
-    return [await (_as_it_is if anyway else _undisturbed)(name, effort) for name in names]
+    chapters: list[Chapter] = []
+    for name in names:
+        measured = _as_it_is(name, effort) if anyway else _undisturbed(name, effort, chapters)
+        chapters.append(await measured)
+    return chapters
 
 
-async def _undisturbed(name: str, effort: Effort) -> Chapter:
+async def _undisturbed(name: str, effort: Effort, before: Sequence[Chapter]) -> Chapter:
     """A suite on a quiet machine: waited for, and once more where something came between."""
     for tries_left in reversed(range(_TRIES)):
         chapter = await _measured(name, effort, await calm(_PATIENCE_SECONDS))
-        complaint = chapter.noise.complaint
+        is_slow = any(chapter.noise.is_slow_beside(one.noise) for one in before)
+        complaint = chapter.noise.complaint or ("the machine had become slower" if is_slow else None)
         if not complaint or not tries_left:
             break
         print(f"This was disturbed: {complaint}. Once more.\n", flush=True)
@@ -89,11 +95,20 @@ def _again(names: Sequence[str], effort: Effort) -> Run:
     return read_run(_KEPT).with_anew(asyncio.run(measure(names, effort, anyway=False)))
 
 
+def _count(text: str) -> int:
+    """A number of rows."""
+    if not text.isdecimal() or int(text) < _FEWEST_ROWS:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from {_FEWEST_ROWS:,} on; suites stand before --rows")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all of them by default")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, in less than half the time")
-    parser.add_argument("--rows", type=int, nargs="+", help="how large the databases' tables are; 1,000,000 by default")
+    parser.add_argument(
+        "--rows", type=_count, nargs="+", help="how large the databases' tables are; 1,000,000 by default"
+    )
     parser.add_argument("--anyway", action="store_true", help="measure on a busy machine too; nothing is written")
     parser.add_argument("--again", action="store_true", help=f"measure some suites of {_KEPT.name} anew, and its page")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep what was measured there too")
@@ -109,6 +124,10 @@ def _asked() -> argparse.Namespace:
         parser.error(f"no such suite: {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
     if given.again and not given.suites:
         parser.error("--again needs the names of suites")
+    if given.again and (given.anyway or given.quick or given.rows):
+        parser.error("--again measures as the whole run does: leave --anyway, --quick and --rows out")
+    if given.page and (given.suites or given.again or given.anyway or given.quick or given.rows or given.json):
+        parser.error("--page measures nothing, and goes with nothing else")
     if (given.page or given.again) and not _KEPT.exists():
         parser.error(f"{_KEPT.relative_to(ROOT)} is not there: run without SUITE and options first")
     return given

@@ -60,6 +60,12 @@ class Run:
     def complaint(self) -> str | None:
         """Why nothing should be concluded from it: what disturbed a suite, or rounds that disagree too often."""
         disturbed = [f"{one.name}: {one.noise.complaint}" for one in self.chapters if one.noise.complaint]
+        fastest = min((one.noise for one in self.chapters), key=lambda noise: noise.pace)
+        disturbed += [
+            f"{one.name}: a fixed piece of work took {one.noise.pace:.0f} µs, and {fastest.pace:.0f} µs at another time"
+            for one in self.chapters
+            if one.noise.is_slow_beside(fastest)
+        ]
         ratios = [ratio for chapter in self.chapters for ratio in chapter.ratios]
         noisy = sum(ratio.is_noisy for ratio in ratios)
         if noisy > _MOST_NOISY * len(ratios):

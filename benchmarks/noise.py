@@ -14,6 +14,7 @@ __all__ = ["Noise", "TooNoisyError", "Watch", "calm"]
 _MOST_BUSY: Final = 0.15
 _MOST_STOLEN: Final = 0.02
 _MOST_JITTER: Final = 0.25
+_MOST_SLOWER: Final = 1.5
 _LOOK_SECONDS: Final = 1.0
 _PIECES: Final = 300
 _PIECE: Final = 20_000
@@ -33,6 +34,12 @@ class Noise:
     """The share of the time that the machine's host gave to other machines while the suite ran."""
     jitter: float
     """How much longer than usual a fixed piece of work takes one time in ten."""
+    pace: float
+    """The microseconds that it usually takes."""
+
+    def is_slow_beside(self, other: "Noise") -> bool:
+        """Whether the machine had become so slow that figures of both do not belong on one page."""
+        return self.pace > other.pace * _MOST_SLOWER
 
     @property
     def complaint(self) -> str | None:
@@ -56,7 +63,7 @@ class Watch:
     async def noise(self) -> Noise:
         """What there was since the watch began, looked at while nothing of ours runs."""
         stolen = _stolen(self._before, psutil.cpu_times())
-        return Noise(max(self._busy, await _busy()), stolen, _jitter())
+        return Noise(max(self._busy, await _busy()), stolen, *_jitter_and_pace())
 
 
 async def calm(patience: float) -> Watch:
@@ -90,9 +97,10 @@ def _stolen(before: object, after: object) -> float:
     return (getattr(after, "steal", 0.0) - getattr(before, "steal", 0.0)) / total if total else 0.0
 
 
-def _jitter() -> float:
+def _jitter_and_pace() -> tuple[float, float]:
     taken = sorted(_pieces())
-    return taken[len(taken) * 9 // 10] / statistics.median(taken) - 1
+    usual = statistics.median(taken)
+    return taken[len(taken) * 9 // 10] / usual - 1, usual * 1e6
 
 
 def _pieces() -> Iterator[float]:

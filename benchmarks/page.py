@@ -89,12 +89,12 @@ def _quietness(run: Run) -> Table:
         (chapter.title, *_seen(chapter.noise), _share_of_noisy(chapter), round(chapter.seconds))
         for chapter in run.chapters
     )
-    columns = ("", "cores busy with something else", "taken by the host", "jitter", "noisy ratios", "seconds")
+    columns = ("", "cores busy with others", "taken by the host", "jitter", "fixed work, µs", "noisy ratios", "seconds")
     return Table("", columns, rows)
 
 
 def _seen(noise: Noise) -> tuple[Cell, ...]:
-    return noise.busy, f"{noise.stolen:.1%}", f"{noise.jitter:.1%}"
+    return noise.busy, f"{noise.stolen:.1%}", f"{noise.jitter:.1%}", noise.pace
 
 
 def _anew(run: Run) -> Iterator[str]:

@@ -15,7 +15,7 @@ from benchmarks.timing import Ratio, Timing
 from tests.support import ROOT
 
 DOCS = ROOT / "docs"
-QUIET = Noise(busy=0.01, stolen=0.0, jitter=0.02)
+QUIET = Noise(busy=0.01, stolen=0.0, jitter=0.02, pace=200.0)
 TABLE = Table("Calls (µs)", ("", "headgate", "/ peer"), (("one", 12.5, Ratio(0.5, 0.45, 0.52)), ("two", 3.0, None)))
 RUN = Run(
     "2 cores", "2026-01-02", (Chapter("dispatch", "Dispatch", (TABLE,), (Aim("calls, µs", 12.5, 15.0),), QUIET, 3.4),)
@@ -116,9 +116,9 @@ def test_only_ratios_that_were_measured_have_whiskers_to_explain() -> None:
 @pytest.mark.parametrize(
     ("noise", "word"),
     [
-        (Noise(busy=0.5, stolen=0.0, jitter=0.0), "0.50 cores"),
-        (Noise(busy=0.0, stolen=0.1, jitter=0.0), "10.0%"),
-        (Noise(busy=0.0, stolen=0.0, jitter=0.9), "90%"),
+        (replace(QUIET, busy=0.5), "0.50 cores"),
+        (replace(QUIET, stolen=0.1), "10.0%"),
+        (replace(QUIET, jitter=0.9), "90%"),
     ],
     ids=["others work", "the host is busy", "work takes now long, now short"],
 )
@@ -145,8 +145,16 @@ def test_suites_that_were_measured_anew_are_named_on_the_page() -> None:
     assert text_of(anew).endswith("Measured anew after the whole run (`--again`): Dispatch.\n")
 
 
+def test_suites_of_a_machine_that_became_slower_do_not_belong_together() -> None:
+    [chapter] = RUN.chapters
+    slower = replace(chapter, name="load", noise=replace(QUIET, pace=320.0))
+    assert replace(RUN, chapters=(chapter, replace(slower, noise=replace(QUIET, pace=280.0)))).complaint is None
+    said = replace(RUN, chapters=(chapter, slower)).complaint
+    assert said == "load: a fixed piece of work took 320 µs, and 200 µs at another time"
+
+
 def test_a_disturbed_suite_makes_its_run_one_that_is_not_to_be_kept() -> None:
-    chapter = Chapter("dispatch", "Dispatch", (TABLE,), (), Noise(busy=0.5, stolen=0.0, jitter=0.0), 1.0)
+    chapter = Chapter("dispatch", "Dispatch", (TABLE,), (), replace(QUIET, busy=0.5), 1.0)
     assert (Run("2 cores", "2026-01-02", (chapter,)).complaint or "").startswith("dispatch: others kept 0.50 cores")
 
 

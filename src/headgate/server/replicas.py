@@ -13,6 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 __all__ = ["NamedSessions"]
 
 _HEADER: Final = "mcp-session-id"
+_NOBODY: Final = "of-another-server"
+"""In place of an id that was not given out here."""
 
 
 class NamedSessions:
@@ -23,7 +25,7 @@ class NamedSessions:
         self._prefix = f"{name}."
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on. An id without this name stays as it is, and nobody here knows it."""
+        """Pass a request on. An id without this name is that of another server, or of none."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -39,8 +41,9 @@ class NamedSessions:
 
     def _without_name(self, scope: Scope) -> Scope:
         given = Headers(scope=scope).get(_HEADER, "")
-        if not given.startswith(self._prefix):
+        if not given:
             return scope
         within = {**scope, "headers": list(scope["headers"])}
-        MutableHeaders(scope=within)[_HEADER] = given.removeprefix(self._prefix)
+        is_ours = given.startswith(self._prefix)
+        MutableHeaders(scope=within)[_HEADER] = given.removeprefix(self._prefix) if is_ours else _NOBODY
         return within
