@@ -25,7 +25,7 @@ from headgate.safety.policy.rules import Policy
 from headgate.server.addresses import Address, listen
 from headgate.server.binding import McpServer
 from headgate.server.costs import saving_of
-from headgate.server.housekeeping import keep_house
+from headgate.server.housekeeping import keep_house, keep_small
 from headgate.server.http import PATH, Access, http_app, run_http
 from headgate.server.memory import keep_together
 from headgate.server.reload import watch
@@ -82,6 +82,7 @@ class Running:
             ):
                 garbage.resume()
                 tasks.start_soon(keep_house, server)
+                tasks.start_soon(keep_small)
                 tasks.start_soon(offered.follow, server, again)
                 if watching:
                     tasks.start_soon(watch, server, *watching())
