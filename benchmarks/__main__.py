@@ -6,12 +6,13 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from benchmarks.aims import aims_table
 from benchmarks.chapters import Chapter, Run, read_run, write_run
@@ -27,13 +28,17 @@ _FEWEST_ROWS: Final = 1000
 _PAGE: Final = ROOT / "docs" / "benchmarks.md"
 _KEPT: Final = _PAGE.with_suffix(".json")
 
+Keep: TypeAlias = Callable[[Sequence[Chapter]], None]
+"""What is done with the suites that are measured by now."""
 
-async def measure(names: Sequence[str], effort: Effort, *, anyway: bool) -> list[Chapter]:
-    """Every suite, printed as soon as it is there."""
+
+async def measure(names: Sequence[str], effort: Effort, keep: Keep, *, anyway: bool) -> list[Chapter]:
+    """Every suite, printed and kept as soon as it is there: what comes later may fail, and take long."""
     chapters: list[Chapter] = []
     for name in names:
         measured = _as_it_is(name, effort) if anyway else _undisturbed(name, effort, chapters)
         chapters.append(await measured)
+        keep(chapters)
     return chapters
 
 
@@ -76,9 +81,14 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def _run(names: Sequence[str], effort: Effort, *, anyway: bool) -> Run:
-    chapters = asyncio.run(measure(names, effort, anyway=anyway))
-    run = Run(_versions(), datetime.now(UTC).date().isoformat(), tuple(chapters))
+def _run(names: Sequence[str], effort: Effort, file: Path | None, *, anyway: bool) -> Run:
+    machine, date = _versions(), datetime.now(UTC).date().isoformat()
+
+    def run_of(chapters: Sequence[Chapter]) -> Run:
+        return Run(machine, date, tuple(chapters))
+
+    keep = partial(_keep, run_of, file)
+    run = run_of(asyncio.run(measure(names, effort, keep, anyway=anyway)))
     print(aims_table(run.aims).text() + "\n")
     print("\n".join(_verdict(run)))
     return run
@@ -90,9 +100,18 @@ def _verdict(run: Run) -> list[str]:
     return [f"The machine was too noisy: {run.complaint}.", "Do not keep these figures, nor what they say of the aims."]
 
 
-def _again(names: Sequence[str], effort: Effort) -> Run:
-    """The kept run with some of its suites measured anew, where all else was quiet already."""
-    return read_run(_KEPT).with_anew(asyncio.run(measure(names, effort, anyway=False)))
+def _again(names: Sequence[str], effort: Effort, file: Path | None) -> Run:
+    """The kept run with some of its suites measured anew."""
+    kept = read_run(_KEPT)
+    keep = partial(_keep, kept.with_anew, file)
+    run = kept.with_anew(asyncio.run(measure(names, effort, keep, anyway=False)))
+    print("\n".join(_verdict(run)))
+    return run
+
+
+def _keep(run_of: Callable[[Sequence[Chapter]], Run], file: Path | None, chapters: Sequence[Chapter]) -> None:
+    if file:
+        write_run(run_of(chapters), file)
 
 
 def _count(text: str) -> int:
@@ -111,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--anyway", action="store_true", help="measure on a busy machine too; nothing is written")
     parser.add_argument("--again", action="store_true", help=f"measure some suites of {_KEPT.name} anew, and its page")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keep what was measured there too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep what was measured there, as soon as it is")
     parser.add_argument("--page", action="store_true", help=f"measure nothing: make the page anew of {_KEPT.name}")
     return parser
 
@@ -145,14 +164,12 @@ def main() -> int:
         effort = replace(effort, rows=tuple(given.rows))
     try:
         if given.again:
-            run = _again(given.suites, effort)
+            run = _again(given.suites, effort, given.json)
         else:
-            run = _run(given.suites or list(SUITES), effort, anyway=given.anyway)
+            run = _run(given.suites or list(SUITES), effort, given.json, anyway=given.anyway)
     except TooNoisyError as error:
         print(f"{error} Try again when the machine is quiet, or see the tables with --anyway.")
         return 1
-    if given.json:
-        write_run(run, given.json)
     if run.complaint:
         return 0 if given.anyway else 1
     if is_whole:

@@ -46,10 +46,11 @@ class Run:
     """The suites that were measured anew since, by their names."""
 
     def with_anew(self, measured: Sequence[Chapter]) -> "Run":
-        """The run with some of its suites measured anew."""
+        """The run with some of its suites measured anew, or at last."""
+        before = {chapter.name: chapter for chapter in self.chapters}
         anew = {chapter.name: chapter for chapter in measured}
-        chapters = tuple(anew.get(chapter.name, chapter) for chapter in self.chapters)
-        return replace(self, chapters=chapters, again=tuple(dict.fromkeys([*self.again, *anew])))
+        again = tuple(dict.fromkeys([*self.again, *anew]))
+        return replace(self, chapters=tuple({**before, **anew}.values()), again=again)
 
     @property
     def aims(self) -> list[Aim]:
