@@ -41,7 +41,7 @@ from headgate.sources.http.origins import host_name
 from headgate.sources.http.transport import Refused as Forbidden
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.mcp.failures import said_by
-from headgate.sources.mcp.processes import LastWords
+from headgate.sources.mcp.last_words import LastWords
 from headgate.sources.mcp.transports import Signals, opened_streams
 from headgate.sources.mcp.wires import Wire as Dispatcher
 from headgate.sources.mcp.wires import raw_result

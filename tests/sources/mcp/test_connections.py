@@ -10,10 +10,10 @@ import mcp_types as types
 import pytest
 
 from headgate.protocol.adapter_errors import AdapterError
-from headgate.sources.mcp import links, processes
+from headgate.sources.mcp import links, pipes
 from headgate.sources.mcp.configuration import McpSpec
+from headgate.sources.mcp.last_words import LastWords
 from headgate.sources.mcp.links import Link
-from headgate.sources.mcp.processes import LastWords
 from headgate.sources.mcp.source import McpSource
 from headgate.sources.mcp.wires import raw_result
 from tests.sources.mcp.opening import heard_by, lines, next_version, opened, until
@@ -103,7 +103,7 @@ async def test_a_server_that_lists_nothing_that_is_a_list_is_refused() -> None:
 
 
 async def test_a_server_that_writes_nothing_but_noise_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_MOST_NOISE", 50)
+    monkeypatch.setattr(pipes, "_MOST_NOISE", 50)
     async with opened(lines()) as server:
         error = await server.error("show_line", line="noise\n" * 60)
         assert error["code"] == "TRANSPORT_NETWORK_ERROR"
@@ -112,7 +112,7 @@ async def test_a_server_that_writes_nothing_but_noise_is_ended(monkeypatch: pyte
 
 
 async def test_a_message_that_is_too_long_ends_its_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_LONGEST_LINE", 1_000_000)
+    monkeypatch.setattr(pipes, "_LONGEST_LINE", 1_000_000)
     async with opened(lines()) as server:
         error = await server.error("get_picture", size=2_000_000)
         assert error["code"] == "TRANSPORT_NETWORK_ERROR"

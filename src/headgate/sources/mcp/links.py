@@ -21,8 +21,8 @@ from headgate.sources.mcp.captures import Capture, json_of
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.mcp.endings import Endings
 from headgate.sources.mcp.failures import pages_of
+from headgate.sources.mcp.last_words import LastWords
 from headgate.sources.mcp.pending import Calls, Pending
-from headgate.sources.mcp.processes import LastWords
 from headgate.sources.mcp.transports import Signals, opened_streams
 from headgate.sources.mcp.wires import Wire, raw_result
 

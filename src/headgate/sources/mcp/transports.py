@@ -16,7 +16,8 @@ from headgate.sources.http.clients import guarded_client
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.mcp.density import watched
 from headgate.sources.mcp.endings import Endings
-from headgate.sources.mcp.processes import LastWords, process_streams
+from headgate.sources.mcp.last_words import LastWords
+from headgate.sources.mcp.processes import process_streams
 
 __all__ = ["Signals", "opened_streams"]
 

@@ -24,8 +24,8 @@ from headgate.sources.mcp import failures
 from headgate.sources.mcp.captures import Capture
 from headgate.sources.mcp.configuration import McpSpec
 from headgate.sources.mcp.endings import Endings
+from headgate.sources.mcp.last_words import LastWords
 from headgate.sources.mcp.links import HttpRefusal, Link, opened_link
-from headgate.sources.mcp.processes import LastWords
 from headgate.sources.mcp.secrets import secrets_of
 
 __all__ = ["Upstream"]
