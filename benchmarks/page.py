@@ -19,6 +19,7 @@ _FOLDER: Final = "charts"
 _PREFIX: Final = "benchmark-"
 _OURS: Final = "headgate"
 _MARKED: Final = re.compile(r"(?<=<!-- measured: )(.+?)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
+_LEFT_OUT: Final = "Not measured in this run, since what it needs is not installed."
 _FOOTNOTE: Final = "Under 1 takes less. Blue: headgate does. Grey: it takes more."
 _MEASURED: Final = "Bars end at the median of all rounds, whiskers at its quartiles."
 
@@ -57,8 +58,8 @@ def text_of(run: Run) -> str:
 
 def with_tables(text: str, run: Run) -> str:
     """A page with the tables of the run between its marks, each by its title."""
-    tables = {table.title: table for chapter in run.chapters for table in chapter.tables}
-    return _MARKED.sub(lambda mark: f"{mark[1]}{mark[2]}\n{_body(tables[mark[1]])}\n\n", text)
+    bodies = {table.title: _body(table) for chapter in run.chapters for table in chapter.tables}
+    return _MARKED.sub(lambda mark: f"{mark[1]}{mark[2]}\n{bodies.get(mark[1], _LEFT_OUT)}\n\n", text)
 
 
 def _chapter(chapter: Chapter) -> Iterator[str]:

@@ -54,6 +54,12 @@ def test_a_table_stands_between_its_marks_and_what_is_around_them_stays() -> Non
     assert "old" not in shown
 
 
+def test_a_table_that_was_not_measured_is_said_to_be_none() -> None:
+    shown = with_tables("<!-- measured: Requests -->\nold\n<!-- end -->\n", RUN)
+    assert "old" not in shown
+    assert "Not measured in this run" in shown
+
+
 def test_the_figures_of_the_readme_are_those_of_the_page() -> None:
     readme = " ".join((ROOT / "README.md").read_text().split())
     listed = figures("tools/list in tokens (o200k)", "tokens")

@@ -1,17 +1,22 @@
 """The wire of stdio: whatever bytes come, a clear answer, and the server lives on until it is no longer needed."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import anyio
+import mcp_types as types
 import pytest
+from mcp.shared.message import SessionMessage
 
-from headgate.server.stdio import _put
+from headgate.server.stdio import _Answers, _Line, _put, _Reader, _write
 from tests.server.mutations import mutated
 from tests.server.processes import (
     HEADGATE,
@@ -259,6 +264,43 @@ async def test_a_reader_that_pauses_for_ever_does_not_keep_the_server_from_endin
     finally:
         os.close(reader)
         os.close(writer)
+
+
+@pytest.mark.anyio
+async def test_messages_arrive_whole_and_in_their_order_whether_the_pipe_is_full_or_not() -> None:
+    """Written at once where there is room, and by a task where there is none."""
+    source, sink = os.pipe()
+    fcntl.fcntl(sink, fcntl.F_SETPIPE_SZ, 8192)
+    queue, queued = anyio.create_memory_object_stream[_Line](0)
+    nowhere, nothing = anyio.create_memory_object_stream[Any](0)
+    reader = _Reader(source, nowhere, queue.clone(), 1000)
+    sizes = [(1, 700, 4000, 5000, 20_000)[place * 7 // 3 % 5] for place in range(300)]
+    sent = [f"{place}." + "x" * size for place, size in enumerate(sizes)]
+
+    def read() -> list[str]:
+        """Whatever comes, with pauses in which the pipe fills."""
+        came: list[str] = []
+        with os.fdopen(source, "rb") as pipe:
+            for line in pipe:
+                came.append(json.loads(line)["method"])
+                if len(came) % 50 == 0:
+                    threading.Event().wait(0.02)
+        return came
+
+    async def send() -> None:
+        async with reader.errors, _Answers(queue, sink, reader) as answers:
+            for place, method in enumerate(sent):
+                await answers.send(SessionMessage(types.JSONRPCNotification(jsonrpc="2.0", method=method)))
+                if place % 7 == 0:
+                    await anyio.sleep(0.001)
+
+    with nowhere, nothing, ThreadPoolExecutor(1) as beside:
+        came = beside.submit(read)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_write, sink, queued, reader)
+            tasks.start_soon(send)
+        os.close(sink)
+        assert came.result(PATIENCE) == sent
 
 
 def test_the_last_line_is_answered_even_if_it_is_not_ended() -> None:

@@ -9,8 +9,9 @@ import select
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final, NamedTuple, TypeAlias
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import Final, NamedTuple, Self, TypeAlias
 
 import anyio
 import anyio.from_thread
@@ -40,10 +41,21 @@ class Pipes(NamedTuple):
     sink: int
 
 
+class _Line(NamedTuple):
+    """A message, and how it is written."""
+
+    message: types.JSONRPCMessage
+    raw: bytes
+
+    @classmethod
+    def of(cls, message: types.JSONRPCMessage) -> Self:
+        return cls(message, line_of(message))
+
+
 async def run_stdio(server: McpServer, pipes: Pipes, grace_seconds: float) -> None:
     """Serve one client on standard input and output until input ends, a signal comes, or nobody reads any more."""
     send_in, incoming = anyio.create_memory_object_stream[_Incoming](0)
-    outgoing, receive_out = anyio.create_memory_object_stream[SessionMessage](0)
+    outgoing, receive_out = anyio.create_memory_object_stream[_Line](0)
     reader = _Reader(pipes.source, send_in, outgoing.clone(), max_message_size(server.settings.limits))
     async with anyio.create_task_group() as tasks:
 
@@ -62,7 +74,8 @@ async def run_stdio(server: McpServer, pipes: Pipes, grace_seconds: float) -> No
 
         tasks.start_soon(read)
         tasks.start_soon(write)
-        await server.run(incoming, outgoing, server.create_initialization_options())
+        answers = _Answers(outgoing, pipes.sink, reader)
+        await server.run(incoming, answers, server.create_initialization_options())
 
 
 async def _read_until_asked_to_stop(reader: "_Reader") -> None:
@@ -84,7 +97,7 @@ class _Reader:
         self,
         source: int,
         messages: MemoryObjectSendStream[_Incoming],
-        errors: MemoryObjectSendStream[SessionMessage],
+        errors: MemoryObjectSendStream[_Line],
         longest: int,
     ) -> None:
         self.messages = messages
@@ -127,7 +140,7 @@ class _Reader:
         await self.messages.send(SessionMessage(message))
 
     async def _refuse(self, answer: types.JSONRPCError | types.JSONRPCResponse) -> None:
-        await self.errors.send(SessionMessage(answer))
+        await self.errors.send(_Line.of(answer))
 
     def answered(self, message: types.JSONRPCMessage) -> None:
         """Note that a request has its answer."""
@@ -146,20 +159,67 @@ class _Reader:
             await self._answered.wait()
 
 
-async def _write(sink: int, messages: MemoryObjectReceiveStream[SessionMessage], reader: _Reader) -> None:
-    async with messages:
-        async for message in messages:
-            await _put(sink, line_of(message.message))
-            reader.answered(message.message)
+class _Answers:
+    """Where the server writes: at once, if nothing waits to be written before and the pipe takes it, else by a task."""
+
+    def __init__(self, queue: MemoryObjectSendStream[_Line], sink: int, reader: _Reader) -> None:
+        self._queue = queue
+        self._sink = sink
+        self._reader = reader
+
+    async def send(self, item: SessionMessage) -> None:
+        """Write one message, after all that were sent before."""
+        line = _Line.of(item.message)
+        if self._is_idle and self._is_written(line.raw):
+            self._reader.answered(line.message)
+        else:
+            await self._queue.send(line)
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether the task that writes waits for something to do: then it has written all."""
+        return self._queue.statistics().tasks_waiting_receive > 0
+
+    def _is_written(self, raw: bytes) -> bool:
+        if not _takes_at_once(self._sink, raw) or not _has_room(self._sink, 0):
+            return False
+        with suppress(OSError):  # the client is gone, as the task will find too
+            os.write(self._sink, raw)
+            return True
+        return False
+
+    async def aclose(self) -> None:
+        """Say that nothing comes any more."""
+        await self._queue.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+async def _write(sink: int, lines: MemoryObjectReceiveStream[_Line], reader: _Reader) -> None:
+    async with lines:
+        async for message, raw in lines:
+            await _put(sink, raw)
+            reader.answered(message)
 
 
 async def _put(sink: int, raw: bytes) -> None:
     """Write all. What a writable pipe is sure to take goes at once; more may take its time, so a thread does it."""
-    if len(raw) <= _PIPE_TAKES and _can_be_awaited(sink):
+    if _takes_at_once(sink, raw):
         await anyio.wait_writable(sink)
         os.write(sink, raw)
     else:
         await anyio.to_thread.run_sync(_write_all, sink, memoryview(raw))
+
+
+def _takes_at_once(sink: int, raw: bytes) -> bool:
+    """Whether a pipe takes all of it as soon as it takes anything."""
+    return len(raw) <= _PIPE_TAKES and _can_be_awaited(sink)
 
 
 def _write_all(sink: int, rest: memoryview) -> None:
@@ -171,10 +231,15 @@ def _write_all(sink: int, rest: memoryview) -> None:
 
 
 def _wait_for_room(sink: int) -> None:
+    while not _has_room(sink, _LOOK_UP_MS):
+        anyio.from_thread.check_cancelled()
+
+
+def _has_room(sink: int, milliseconds: int) -> bool:
+    """Whether a pipe takes something now, or within a time; also one that nobody reads, as writing to it then tells."""
     room = select.poll()
     room.register(sink, select.POLLOUT)
-    while not room.poll(_LOOK_UP_MS):
-        anyio.from_thread.check_cancelled()
+    return bool(room.poll(milliseconds))
 
 
 async def _read(source: int) -> bytes:
