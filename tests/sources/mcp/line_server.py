@@ -49,6 +49,7 @@ OWN_TOOLS = [
     tool("ask_later", "Asks the user after it has answered."),
     tool("step", "Tells how far it is, in steps.", steps={"type": "integer"}),
     tool("list_more", "Lists more tools.", names={"type": "array", "items": TEXT}, times={"type": "integer"}),
+    tool("turn_deaf", "Reads nothing any more, and stays.", reads=False),
     tool("get_child", "Gives the number of a child that holds its pipes."),
     tool("show_in_log", "Shows a text in the log.", text=TEXT),
     tool("get_picture", "Gives a picture of some size.", size={"type": "integer"}),
@@ -225,6 +226,11 @@ class LineServer:
         for _ in range(times):
             self.tell_of_changes()
         self.text(request, "changed")
+
+    def do_turn_deaf(self, request: Message) -> None:
+        os.close(0)
+        self.text(request, "what?")
+        time.sleep(600)
 
     def do_get_child(self, request: Message) -> None:
         child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"])

@@ -71,6 +71,16 @@ async def test_a_kill_amid_a_call_concerns_its_caller_alone_and_the_server_is_ba
     assert "not known" in error["message"], "whether it had an effect is not claimed"
 
 
+async def test_a_server_that_reads_nothing_any_more_is_started_again(impatient: None) -> None:
+    async with opened(lines()) as server:
+        pid = await pid_of(server)
+        assert await server.data("turn_deaf") == "what?"
+        error = await server.error("echo", value=1)
+        assert error["code"] == "TRANSPORT_NETWORK_ERROR"
+        assert "it does not read any more" in error["message"]
+        assert await pid_of(server) != pid
+
+
 async def test_all_calls_of_a_killed_server_end_and_none_of_them_is_sent_again(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with opened(lines(LOG=str(log))) as server:

@@ -68,7 +68,7 @@ class Pipes:
         try:
             async with self._turn:
                 await pipe.send(_line(message) + b"\n")
-        except OSError:
+        except (OSError, anyio.BrokenResourceError):
             with anyio.move_on_after(3 * _WATCH_SECONDS):
                 await self._over.wait()  # mostly it has ended, and how it did says more
             self._end("it does not read any more")
