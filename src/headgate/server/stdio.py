@@ -10,13 +10,13 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from types import TracebackType
 from typing import Final, NamedTuple, Self, TypeAlias
 
 import anyio
 import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
+from anyio.abc import AsyncResource
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
@@ -159,7 +159,7 @@ class _Reader:
             await self._answered.wait()
 
 
-class _Answers:
+class _Answers(AsyncResource):
     """Where the server writes: at once, if nothing waits to be written before and the pipe takes it, else by a task."""
 
     def __init__(self, queue: MemoryObjectSendStream[_Line], sink: int, reader: _Reader) -> None:
@@ -191,14 +191,6 @@ class _Answers:
     async def aclose(self) -> None:
         """Say that nothing comes any more."""
         await self._queue.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 async def _write(sink: int, lines: MemoryObjectReceiveStream[_Line], reader: _Reader) -> None:

@@ -8,13 +8,12 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import anyio
 import mcp_types as types
 import orjson
-from anyio.abc import ByteReceiveStream, Process
+from anyio.abc import AsyncResource, ByteReceiveStream, Process
 from mcp.shared.message import SessionMessage
 from pydantic_core import PydanticSerializationError
 
@@ -110,7 +109,7 @@ class Pipes:
         self._all_heard.set()
 
 
-class Incoming:
+class Incoming(AsyncResource):
     """Messages as the SDK wants to read them."""
 
     def __init__(self, messages: AsyncIterator[SessionMessage]) -> None:
@@ -129,16 +128,8 @@ class Incoming:
     async def aclose(self) -> None:
         """Nothing: the pipes are closed with the process."""
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class Outgoing:
+class Outgoing(AsyncResource):
     """Where the SDK wants to write messages."""
 
     def __init__(self, pipes: Pipes) -> None:
@@ -154,14 +145,6 @@ class Outgoing:
     async def aclose(self) -> None:
         """Take nothing any more."""
         self._is_closed = True
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def _line(message: types.JSONRPCMessage) -> bytes:
