@@ -94,6 +94,21 @@ async def test_all_calls_of_a_killed_server_end_and_none_of_them_is_sent_again(t
         assert log.read_text().count('"hang"') == 10
 
 
+async def test_calls_that_wait_to_be_sent_to_a_server_that_is_killed_end_with_it_in_silence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with opened(lines()) as server:
+        pid = await pid_of(server)
+        os.kill(pid, signal.SIGSTOP)
+        calls = [asyncio.create_task(server.error("echo", value="x" * 100_000)) for _ in range(40)]
+        await anyio.wait_all_tasks_blocked()
+        os.kill(pid, signal.SIGKILL)
+        errors = await asyncio.gather(*calls)
+        assert {error["code"] for error in errors} == {"TRANSPORT_NETWORK_ERROR"}
+        assert await pid_of(server) != pid
+    assert [record.message for record in caplog.records if record.name == "asyncio"] == []
+
+
 async def test_a_killed_server_whose_child_holds_its_pipes_is_missed_too() -> None:
     async with opened(lines()) as server:
         pid, child = await pid_of(server), int(await server.data("get_child"))

@@ -209,11 +209,20 @@ async def test_what_is_no_result_is_said_to_be_unreadable(server: Opened, given:
     assert await server.data("echo", value=1) == {"value": 1}, "the next call is none the worse"
 
 
+NEST = "[" * 3000 + "]" * 3000
+ROOMS = '{"a":' * 980 + "1" + "}" * 980
 LINES = {
     "half of a pair in a text": r'{"jsonrpc":"2.0","id":%ID%,"result":{"content":[{"type":"text","text":"\ud800"}]}}',
     "a result that is no object": '{"jsonrpc":"2.0","id":%ID%,"result":7}',
     "neither a result nor an error": '{"jsonrpc":"2.0","id":%ID%}',
     "an error that is none": '{"jsonrpc":"2.0","id":%ID%,"error":"no"}',
+    "deeper than is read": f'{{"jsonrpc":"2.0","result":{{"content":[],"a":{NEST}}},"id":%ID%}}',
+    "as deep with brackets in texts": f'{{"jsonrpc":"2.0","x\\"}}":"]","id":%ID%,"result":{{"a":{NEST}}}}}',
+    "deeper than is compared": (
+        '{"jsonrpc":"2.0","id":%ID%,"result":{"content":[{"type":"text","text":"x"}],"structuredContent":'
+        + ROOMS
+        + "}}"
+    ),
 }
 
 

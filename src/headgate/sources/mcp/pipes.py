@@ -5,6 +5,7 @@ goes through here, and each hand that it passes through makes it later.
 """
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ _LONGEST_LINE: Final = 16_000_000
 _MOST_NOISE: Final = 10_000
 """How many lines that are no messages a server may write: some log to the wrong stream."""
 _WATCH_SECONDS: Final = 0.25
+_PARTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]|[^"\[\]{}]+')
+"""Texts, brackets, and what is between them."""
 
 
 @dataclass
@@ -38,6 +41,8 @@ class Pipes:
     words: LastWords
     is_closing: bool = False
     _noise: int = 0
+    _is_read: bool = True
+    """Whether the process takes what is written, as far as is known."""
     _all_heard: anyio.Event = field(default_factory=anyio.Event)
     _over: anyio.Event = field(default_factory=anyio.Event)
     _turn: anyio.Lock = field(default_factory=lambda: anyio.Lock(fast_acquire=True))
@@ -64,14 +69,17 @@ class Pipes:
         pipe = self.process.stdin
         if pipe is None or self.is_closing:
             raise anyio.ClosedResourceError
-        try:
-            async with self._turn:
-                await pipe.send(_line(message) + b"\n")
-        except (OSError, anyio.BrokenResourceError):
-            with anyio.move_on_after(3 * _WATCH_SECONDS):
-                await self._over.wait()  # mostly it has ended, and how it did says more
-            self._end("it does not read any more")
-            raise anyio.BrokenResourceError from None
+        async with self._turn:
+            try:
+                if self._is_read:
+                    await pipe.send(_line(message) + b"\n")
+                    return
+            except (OSError, anyio.BrokenResourceError):
+                self._is_read = False  # whoever waits for a turn need not try
+        with anyio.move_on_after(3 * _WATCH_SECONDS):
+            await self._over.wait()  # mostly it has ended, and how it did says more
+        self._end("it does not read any more")
+        raise anyio.BrokenResourceError
 
     async def watch(self) -> None:
         """See the process end, even if a child that it leaves behind holds its pipes."""
@@ -158,14 +166,27 @@ def _line(message: types.JSONRPCMessage) -> bytes:
 def _unreadable_answer(line: bytes) -> types.JSONRPCError | None:
     """An error in the place of an answer that cannot be read, so that nobody waits for it any longer."""
     try:
-        said = json.loads(line)
-    except (ValueError, RecursionError):
+        said = json.loads(_outermost(line))
+    except ValueError:
         return None
     number = said.get("id") if isinstance(said, dict) else None
     if not isinstance(number, int | str) or isinstance(number, bool) or "method" in said:
         return None
     error = types.ErrorData(code=types.PARSE_ERROR, message="the answer cannot be read")
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
+
+
+def _outermost(line: bytes) -> str:
+    """A message with nothing inside its objects and lists: no reader takes what is nested too deeply."""
+    depth, shown = 0, []
+    for part in _PARTS.findall(line.decode("utf-8", "replace")):
+        depth -= part in "]}"
+        if depth < 1 or (depth == 1 and part not in "[{]}"):
+            shown.append(part)
+        elif depth == 1 and part in "[{":
+            shown.append("null")
+        depth += part in "[{"
+    return "".join(shown)
 
 
 def _deep_message(line: bytes) -> types.JSONRPCMessage | None:

@@ -130,7 +130,7 @@ class McpSource:
             if raw.get("isError") is True:
                 raise failure_of(raw, self.name, tool)
             return data_of(redacted(raw, self._credentials))
-        except NoResult:
+        except (NoResult, RecursionError):  # nested too deeply is no result either
             raise misbehaved(self.name, tool) from None
         except AqlError as error:
             raise without_secrets(error, self._secrets) from None
