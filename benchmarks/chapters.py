@@ -12,10 +12,14 @@ from benchmarks.noise import Noise
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import Ratio
 
-__all__ = ["Chapter", "Run", "read_run", "write_run"]
+__all__ = ["Chapter", "Run", "UnreadableRunError", "read_run", "write_run"]
 
 _MOST_NOISY: Final = 1 / 3
 """The share of a run's ratios whose rounds may disagree."""
+
+
+class UnreadableRunError(Exception):
+    """What was kept cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +84,12 @@ def write_run(run: Run, file: Path) -> None:
 
 
 def read_run(file: Path) -> Run:
-    """A run that was kept."""
-    kept = orjson.loads(file.read_bytes())
-    return Run(**{**kept, "chapters": tuple(map(_chapter, kept["chapters"])), "again": tuple(kept["again"])})
+    """A run that was kept. An UnreadableRunError if it is not one of today's form."""
+    try:
+        kept = orjson.loads(file.read_bytes())
+        return Run(**{**kept, "chapters": tuple(map(_chapter, kept["chapters"])), "again": tuple(kept["again"])})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UnreadableRunError(f"{file.name} is damaged or of an older form: measure everything anew") from error
 
 
 def _chapter(kept: Mapping[str, Any]) -> Chapter:

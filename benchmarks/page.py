@@ -20,6 +20,7 @@ _PREFIX: Final = "benchmark-"
 _OURS: Final = "headgate"
 _MARKED: Final = re.compile(r"(?<=<!-- measured: )(.+?)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _LEFT_OUT: Final = "Not measured in this run, since what it needs is not installed."
+_DIVIDED: Final = "what headgate takes, divided by what the other one takes"
 _FOOTNOTE: Final = "Under 1 takes less. Blue: headgate does. Grey: it takes more."
 _MEASURED: Final = "Bars end at the median of all rounds, whiskers at its quartiles."
 
@@ -159,7 +160,7 @@ def _is_measured(table: Table) -> bool:
 
 def _subtitle(columns: list[str]) -> str:
     if len(columns) > 1:
-        return "headgate's ratio to each" if all(one.startswith("/ ") for one in columns) else "ratios"
+        return "headgate's ratio to each" if all(one.startswith("/ ") for one in columns) else _DIVIDED
     return f"ratio to {columns[0].removeprefix('/ ')}" if columns[0].startswith("/ ") else columns[0]
 
 

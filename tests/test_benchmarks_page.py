@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.aims import Aim
-from benchmarks.chapters import Chapter, Run, read_run, write_run
+from benchmarks.chapters import Chapter, Run, UnreadableRunError, read_run, write_run
 from benchmarks.noise import Noise
 from benchmarks.page import pictures, text_of, with_tables
 from benchmarks.tables import Cell, Table
@@ -92,6 +92,14 @@ def test_every_suite_was_measured_in_that_run_on_a_quiet_machine() -> None:
 def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
     write_run(RUN, tmp_path / "run.json")
     assert read_run(tmp_path / "run.json") == RUN
+
+
+@pytest.mark.parametrize("kept", ["", "[]", '{"chapters":[{"name":"dispatch"}]}'])
+def test_a_run_of_another_form_is_said_to_be_one(kept: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.write_text(kept)
+    with pytest.raises(UnreadableRunError, match=r"run\.json is damaged or of an older form"):
+        read_run(file)
 
 
 def test_a_ratio_is_shown_with_its_spread_and_drawn_in_a_chart() -> None:

@@ -205,8 +205,12 @@ def test_charts_are_drawn_by_their_endings(shell: Shell, tmp_path: Path) -> None
 
 def test_a_chart_that_cannot_be_written_is_told(shell: Shell, tmp_path: Path) -> None:
     done = shell("tokens", LIBRARY, "--chart", str(tmp_path / "none" / "tokens.svg"))
+    assert (done.code, done.out) == (2, ""), "before anything is counted"
+    assert f"cannot be written: there is no folder '{tmp_path / 'none'}'" in done.err
+    (tmp_path / "folder.svg").mkdir()
+    done = shell("tokens", LIBRARY, "--chart", str(tmp_path / "folder.svg"))
     assert done.code == 2
-    assert "cannot be written: No such file or directory" in done.err
+    assert "folder.svg' cannot be written: Is a directory" in done.err
 
 
 def test_without_pillow_a_png_is_refused_with_what_to_install(
@@ -260,6 +264,18 @@ def test_where_only_a_single_tool_pays_it_says_so() -> None:
         "120 tokens more in semantic mode."
     )
     assert not any("anyway" in line for line in rest)
+
+
+def test_estimates_that_are_close_to_each_other_say_nothing() -> None:
+    close, sure, how_long = verdict(replace(bill((340, 100, 20)), is_exact=False))
+    assert close == (
+        "Whether it pays in semantic mode is too close to tell by estimates, which may be off by a fifth: "
+        "a task of 2 calls costs about 20 tokens less (6%) in semantic mode."
+    )
+    assert sure == "It pays as a single tool: about 100 tokens less (28%)."
+    assert how_long.startswith("As a single tool, a session that calls more than about ")
+    [close, sure] = verdict(replace(bill((340, 100, 250)), is_exact=False))
+    assert sure == "It does not pay as a single tool: about 130 tokens more."
 
 
 def test_where_it_pays_it_says_for_how_long() -> None:

@@ -151,6 +151,8 @@ def _check_charts(paths: Sequence[Path]) -> None:
     for path in paths:
         if path.suffix.lower() not in (".svg", ".png"):
             raise SettingError(f"--chart '{path}' must end with .svg or .png")
+        if not path.absolute().parent.is_dir():
+            raise SettingError(f"--chart '{path}' cannot be written: there is no folder '{path.parent}'")
         if _is_png(path):
             try:
                 check_pillow()

@@ -16,6 +16,8 @@ _WAYS: Final = {DISCRETE: "discrete tools", "semantic": "semantic mode", "single
 _AS: Final = {"semantic": "in semantic mode", "single": "as a single tool"}
 _NOTHING: Final = "-"
 _MILLION: Final = 1_000_000
+_TOO_CLOSE: Final = 0.2
+"""Estimates that are no farther apart than this share say nothing of which is more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,9 @@ class Prices:
     a_million: float | None
     sessions: int
 
-    def of(self, tokens: int) -> float:
+    def of(self, tokens: int) -> Decimal:
         """What all sessions cost together, if each takes so many tokens."""
-        return tokens * self.sessions * (self.a_million or 0) / _MILLION
+        return tokens * self.sessions * Decimal(str(self.a_million or 0)) / _MILLION
 
 
 def rows_of(bill: Bill, prices: Prices) -> Iterator[tuple[str, ...]]:
@@ -78,6 +80,14 @@ def verdict(bill: Bill) -> Iterator[str]:
             f"against {_about(bill, bill.discrete.listed)}."
         )
         return
+    unsure = [one for one in bill.served if _is_unsure(bill, one)]
+    yield from _unsure(bill, unsure) if unsure else _sure(bill)
+    for one in bill.served:
+        if one not in unsure:
+            yield from _even(bill, one)
+
+
+def _sure(bill: Bill) -> Iterator[str]:
     cheaper = [one for one in bill.served if one.task < bill.discrete.task]
     dearer = [one for one in bill.served if one not in cheaper]
     if not dearer:
@@ -90,8 +100,24 @@ def verdict(bill: Bill) -> Iterator[str]:
             "Reasons to do it anyway: several sources behind one gate, which share the tools; confirmation of what "
             "destroys; policies, quotas and an audit."
         )
+
+
+def _is_unsure(bill: Bill, way: Spending) -> bool:
+    """Whether estimates are too close to tell: they are higher for discrete tools than for ours."""
+    return not bill.is_exact and abs(way.task - bill.discrete.task) < bill.discrete.task * _TOO_CLOSE
+
+
+def _unsure(bill: Bill, unsure: list[Spending]) -> Iterator[str]:
+    """The same where for some ways nothing can be said."""
+    ways = " and ".join(_AS[one.way] for one in unsure)
+    yield (
+        f"Whether it pays {ways} is too close to tell by estimates, which may be off by a fifth: "
+        f"{_task(bill)} costs {_differences(bill, unsure)}."
+    )
     for one in bill.served:
-        yield from _even(bill, one)
+        if one not in unsure:
+            pays = "It pays" if one.task < bill.discrete.task else "It does not pay"
+            yield f"{pays} {_AS[one.way]}: {_difference(bill, one)}."
 
 
 def _first_costs(bill: Bill) -> str:
@@ -157,7 +183,7 @@ def told_as_json(bill: Bill, prices: Prices) -> dict[str, object]:
         shown["break_even"] = {way: {"calls": calls} for way, calls in evens.items()}
     if prices.a_million is not None:
         costs = {
-            one.way: {"task": prices.of(one.task), "task_read_every_turn": prices.of(one.every_turn)}
+            one.way: {"task": float(prices.of(one.task)), "task_read_every_turn": float(prices.of(one.every_turn))}
             for one in bill.ways
         }
         shown["cost"] = {"price": prices.a_million, "sessions": prices.sessions, **costs}
@@ -221,7 +247,7 @@ def _percent(share: float) -> str:
     return f"{Decimal(f'{share * 100:.1g}'):f}%"
 
 
-def _decimals(amount: float) -> int:
+def _decimals(amount: Decimal) -> int:
     """How many decimals show two digits of an amount that say something, and two as of any money."""
     return max(2, 1 - math.floor(math.log10(amount))) if amount else 2
 
@@ -245,5 +271,5 @@ def _about(bill: Bill, tokens: int) -> str:
     return f"{tokens:,}" if bill.is_exact else f"about {tokens:,}"
 
 
-def _sum(bill: Bill, amount: float) -> str:
+def _sum(bill: Bill, amount: Decimal) -> str:
     return f"{'' if bill.is_exact else 'about '}{amount:,.{_decimals(amount)}f}"

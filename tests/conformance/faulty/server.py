@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from headgate.client.wires import Answer, Era, InProcess, Refused, Tool, Wire, open_wire
 from headgate.conformance.probe import Opener
-from headgate.sources.mcp.processes import LastWords
+from headgate.sources.mcp.last_words import LastWords
 from tests.conformance.faulty.declarations import OPERATIONS, Declared
 from tests.conformance.faulty.introspection import introspected
 from tests.conformance.faulty.keeping import Keeping
