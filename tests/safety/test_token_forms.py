@@ -1,11 +1,13 @@
 """What is no token, no longer one, or one for another purpose."""
 
 import json
+from typing import Any
 
 import pytest
 
 from headgate import Session
 from headgate.protocol.danger import Trust
+from headgate.store.records import Record
 from headgate.store.sql import SqlStore
 from tests.safety.deletions import ANN, CALL, Shop
 from tests.safety.guarding import code_of
@@ -144,6 +146,30 @@ async def test_the_end_of_the_session_revokes_what_it_has_left(guard: Shop) -> N
     assert [entry.details["reason"] for entry in revoked] == ["the session is over"]
     await guard.refused("TOKEN_INVALID", CALL, left)
     assert other
+
+
+async def test_sessions_that_end_do_not_make_confirmations_dearer_the_more_there_are(
+    guard: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All grants are looked through for them together, and not with each call."""
+    looks: list[str] = []
+    listed = SqlStore.list
+
+    async def watched(store: SqlStore, kind: str, **more: Any) -> list[Record]:
+        looks.append(kind)
+        return await listed(store, kind, **more)
+
+    await guard.token("delete_thing", CALL)
+    monkeypatch.setattr(SqlStore, "list", watched)
+    for _ in range(20):
+        session = Session()
+        await guard.token("delete_thing", CALL, session=session)
+        guard.gatekeeper.session_ended(session.id)
+    assert looks == []
+    guard.clock.move(11)
+    await guard.token("delete_thing", CALL)
+    assert looks == ["grant", "grant"], "a page with all of them, and one that is empty"
+    assert len([entry for entry in await guard.audit() if entry.event == "revoked"]) == 20
 
 
 async def test_the_store_holds_no_token_and_no_secret(guard: Shop) -> None:

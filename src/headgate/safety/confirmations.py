@@ -1,6 +1,6 @@
 """Confirmations: asked for, given, used once, revoked; each step in the audit (Confirmation Tokens)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, cast
 
@@ -150,11 +150,13 @@ class Confirmations:
     ) -> tuple[Grant, str | None]:
         now = self.clock()
         binding = self.binding(ask)
-        if who is Who.PERSON and (waiting := await self._waiting(binding, purpose, lifts, now)):
-            await self.store.append(entries)
-            return waiting, None
         if who is Who.PERSON:
-            await self._spare_persons(binding.caller, now)
+            grants = await grants_of(self.store, self.adapter)
+            waiting = _waiting(grants, binding, purpose, lifts, now)
+            if waiting is not None:
+                await self.store.append(entries)
+                return waiting, None
+            _spare_persons(grants, binding.caller, now)
         await self._have_room(now)
         grant, token = new_grant(
             purpose=purpose,
@@ -173,32 +175,6 @@ class Confirmations:
         issued = self._entry(ask, ISSUED, grant)
         await self.store.insert(grant.record(KEPT_SECONDS), (*entries, issued))
         return grant, token
-
-    async def _waiting(self, binding: Binding, purpose: Purpose, lifts: tuple[str, ...], now: float) -> Grant | None:
-        """The same call that waits for a person already: asking again must not fill their list, nor wear them down."""
-        same = [
-            grant
-            for grant in await grants_of(self.store, self.adapter)
-            if (grant.binding, grant.purpose, grant.lifts) == (binding, purpose, lifts) and grant.expires_at > now
-        ]
-        refused = next((grant for grant in same if grant.turned_down_by is not None), None)
-        if refused is not None:
-            raise turned_down(refused)
-        replaced = next((grant for grant in same if grant.replaced_by), None)
-        if replaced is not None:
-            raise changed(replaced)
-        return next((grant for grant in same if grant.is_pending), None)
-
-    async def _spare_persons(self, caller: str, now: float) -> None:
-        """Refuse to put more and more before a person: one caller alone could bury what others ask."""
-        grants = await grants_of(self.store, self.adapter)
-        waiting = sum(one.is_pending and one.expires_at > now and one.binding.caller == caller for one in grants)
-        if waiting >= _MOST_WAITING:
-            raise AqlError(
-                "RATE_LIMIT_EXCEEDED",
-                f"{waiting} of this caller's calls wait for a person already: wait for some of them",
-                {"limit": _MOST_WAITING, "remaining": 0, "retry_after_seconds": 60},
-            )
 
     async def _have_room(self, now: float) -> None:
         live = await self.store.count(GRANT, owner=self.adapter, now=now + KEPT_SECONDS)
@@ -272,12 +248,12 @@ class Confirmations:
         known = grant if refusal.code != "TOKEN_INVALID" else None
         await self.store.append([self._entry(ask, REFUSED, known, code=refusal.code)])
 
-    async def revoke_session(self, session_id: str) -> int:
-        """Revoke what a session has left unused, now that it is over (Spec 2.3.3); how many."""
+    async def revoke_sessions(self, session_ids: Collection[str]) -> int:
+        """Revoke what sessions have left unused, now that they are over (Spec 2.3.3); how many."""
         open_ones = [
             grant
             for grant in await grants_of(self.store, self.adapter)
-            if grant.binding.session == session_id and grant.consumed_at is None and grant.revoked_at is None
+            if grant.binding.session in session_ids and grant.consumed_at is None and grant.revoked_at is None
         ]
         done = [await self._revoke(grant, "the session is over") for grant in open_ones]
         return sum(done)
@@ -302,6 +278,32 @@ class Confirmations:
     def _entry(self, ask: Ask, event: str, grant: Grant | None, code: str = "") -> Entry:
         details = about_grant(grant) if grant else {}
         return entry_of(ask, event, self.clock(), self.adapter, code=code, details=details)
+
+
+def _waiting(
+    grants: Sequence[Grant], binding: Binding, purpose: Purpose, lifts: tuple[str, ...], now: float
+) -> Grant | None:
+    """The same call that waits for a person already: asking again must not fill their list, nor wear them down."""
+    wanted = (binding, purpose, lifts)
+    same = [one for one in grants if (one.binding, one.purpose, one.lifts) == wanted and one.expires_at > now]
+    refused = next((grant for grant in same if grant.turned_down_by is not None), None)
+    if refused is not None:
+        raise turned_down(refused)
+    replaced = next((grant for grant in same if grant.replaced_by), None)
+    if replaced is not None:
+        raise changed(replaced)
+    return next((grant for grant in same if grant.is_pending), None)
+
+
+def _spare_persons(grants: Sequence[Grant], caller: str, now: float) -> None:
+    """Refuse to put more and more before a person: one caller alone could bury what others ask."""
+    waiting = sum(one.is_pending and one.expires_at > now and one.binding.caller == caller for one in grants)
+    if waiting >= _MOST_WAITING:
+        raise AqlError(
+            "RATE_LIMIT_EXCEEDED",
+            f"{waiting} of this caller's calls wait for a person already: wait for some of them",
+            {"limit": _MOST_WAITING, "remaining": 0, "retry_after_seconds": 60},
+        )
 
 
 async def grants_of(store: Store, adapter: str | None = None) -> list[Grant]:

@@ -40,6 +40,8 @@ DryRun: TypeAlias = Callable[[], Awaitable[int | None]]
 """Tells how many rows a call would affect, by trying it without effect; None if it does not say."""
 
 _ONCE_SECONDS: Final = 600.0
+_SOON_SECONDS: Final = 10.0
+"""How often sessions that are over are cleared up after: all grants are looked through for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,10 +355,10 @@ class Gatekeeper:
     async def tidy(self) -> None:
         """Revoke and end what belonged to sessions that are over, and throw away what has expired."""
         ended, self._housekeeping.ended_sessions = self._housekeeping.ended_sessions, []
-        for session_id in ended:
-            if not self.policy.confirmation.outlive_session:
-                await self.confirmations.revoke_session(session_id)
-            if self.overseer is not None:
+        if ended and not self.policy.confirmation.outlive_session:
+            await self.confirmations.revoke_sessions(set(ended))
+        if self.overseer is not None:
+            for session_id in ended:
                 await self.overseer.session_ended(session_id)
         now = self.clock()
         self._housekeeping.last = now
@@ -365,7 +367,8 @@ class Gatekeeper:
             await self._forget_old(now - self.policy.audit.keep_days * 86400)
 
     async def _tidy(self) -> None:
-        if self._housekeeping.ended_sessions or self.clock() - self._housekeeping.last > _ONCE_SECONDS:
+        every = _SOON_SECONDS if self._housekeeping.ended_sessions else _ONCE_SECONDS
+        if self.clock() - self._housekeeping.last > every:
             await self.tidy()
 
     async def _forget_old(self, before: float) -> None:
