@@ -13,7 +13,7 @@ import orjson
 
 from benchmarks.books import ANSWER, REQUEST, library
 from benchmarks.gating import rules
-from benchmarks.instructions.wires import over_http, over_stdio
+from benchmarks.instructions.wires import before_server, over_http, over_stdio
 from benchmarks.registry import catalogue
 from benchmarks.timing import AsyncCall
 from benchmarks.wires import hello, legacy_call, message, modern_call, session_of
@@ -49,7 +49,12 @@ async def opened_paths() -> AsyncIterator[dict[str, Counted]]:
     """All of them by their names, ready to be called."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="headgate-instructions-")))
-        yield {**_of_the_engine(), **_of_a_database(folder), **await _of_the_server(stack)}
+        yield {
+            **_of_the_engine(),
+            **_of_a_database(folder),
+            **await _of_the_server(stack),
+            **await _of_a_proxy(stack),
+        }
 
 
 def _of_the_engine() -> dict[str, Counted]:
@@ -105,6 +110,12 @@ async def _of_the_server(stack: AsyncExitStack) -> dict[str, Counted]:
         "HTTP, modern": Counted(_reading(partial(web.ask, modern)), 30, text),
         "HTTP, legacy": Counted(_reading(partial(web.ask, legacy)), 30, text),
     }
+
+
+async def _of_a_proxy(stack: AsyncExitStack) -> dict[str, Counted]:
+    """A call to a tool of another process, of which only this one's part is counted."""
+    upstream = Engine(await stack.enter_async_context(before_server()))
+    return {"MCP server, stdio": Counted(_asking(upstream, REQUEST), 50, ANSWER)}
 
 
 def _reading(ask: AsyncCall) -> AsyncCall:

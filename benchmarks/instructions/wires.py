@@ -1,4 +1,4 @@
-"""The two ends of a wire within one process: bytes in, bytes out, and no other process to wait for."""
+"""The two ends of a wire within one process: bytes in, bytes out. Another process is there only to be called on."""
 
 import asyncio
 import os
@@ -11,13 +11,17 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from benchmarks.processes import ROOT
+from benchmarks.servers import command
 from benchmarks.wires import headers_of
 from headgate import Adapter, mcp_server
 from headgate.server.addresses import Address
 from headgate.server.http import Access, http_app
 from headgate.server.stdio import Pipes, run_stdio
+from headgate.sources.mcp.configuration import McpSpec
+from headgate.sources.mcp.source import McpSource
 
-__all__ = ["Http", "Stdio", "over_http", "over_stdio"]
+__all__ = ["Http", "Stdio", "before_server", "over_http", "over_stdio"]
 
 _CHUNK: Final = 65536
 
@@ -109,3 +113,14 @@ async def over_http(adapter: Adapter) -> AsyncIterator[Http]:
     config.load()
     async with app.router.lifespan_context(app):
         yield Http(config)
+
+
+@asynccontextmanager
+async def before_server() -> AsyncIterator[Adapter]:
+    """The tools of an MCP server that is a process of its own."""
+    program, *arguments = command("bare")
+    source = McpSource(McpSpec(name="library", command=program, args=tuple(arguments), cwd=str(ROOT)))
+    try:
+        yield await source.open()
+    finally:
+        await source.close()

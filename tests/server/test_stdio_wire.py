@@ -16,7 +16,7 @@ import mcp_types as types
 import pytest
 from mcp.shared.message import SessionMessage
 
-from headgate.server.stdio import _Answers, _Line, _put, _Reader, _write
+from headgate.server.stdio import _Answers, _Incoming, _Line, _put, _write
 from tests.server.mutations import mutated
 from tests.server.processes import (
     HEADGATE,
@@ -185,6 +185,30 @@ def test_the_modern_era_needs_no_handshake() -> None:
         }
 
 
+@pytest.mark.parametrize("method", ["tools/call", "server/discover"])
+def test_after_a_handshake_no_request_is_of_the_newer_protocol(method: str) -> None:
+    with serve_pipes() as pipes:
+        enveloped = tool_call(1, "get_echo", {"text": "hi"}) | {"method": method}
+        enveloped["params"]["_meta"] = MODERN_META
+        pipes.send(enveloped)
+        error = pipes.answer(1)["error"]
+        assert error["code"] == -32600
+        assert "this connection began with a handshake" in error["message"]
+        pipes.send(tool_call(2, "get_echo", {"text": "hi"}))
+        assert pipes.envelope(2)["data"] == "hi"
+        pipes.close()
+        assert pipes.ended() == 0, "the refused request counts as answered"
+
+
+def test_a_handshake_comes_too_late_after_a_request_of_the_newer_protocol() -> None:
+    with serve_pipes(greet=False) as pipes:
+        call = tool_call(1, "get_echo", {"text": "hi"})
+        call["params"]["_meta"] = MODERN_META
+        pipes.send(call, INITIALIZE)
+        assert pipes.envelope(1)["data"] == "hi"
+        assert pipes.answer("hello")["error"]["code"] == -32022
+
+
 def test_when_input_ends_requests_in_work_are_finished(tmp_path: Path) -> None:
     with serve_pipes() as pipes:
         pipes.send(tool_call(1, "execute_wait", {"folder": str(tmp_path), "name": "a"}, tool="mcp_aql_execute"))
@@ -272,8 +296,7 @@ async def test_messages_arrive_whole_and_in_their_order_whether_the_pipe_is_full
     source, sink = os.pipe()
     fcntl.fcntl(sink, fcntl.F_SETPIPE_SZ, 8192)
     queue, queued = anyio.create_memory_object_stream[_Line](0)
-    nowhere, nothing = anyio.create_memory_object_stream[Any](0)
-    reader = _Reader(source, nowhere, queue.clone(), 1000)
+    incoming = _Incoming(source, queue.clone(), 1000, ended=lambda: None)
     sizes = [(1, 700, 4000, 5000, 20_000)[place * 7 // 3 % 5] for place in range(300)]
     sent = [f"{place}." + "x" * size for place, size in enumerate(sizes)]
 
@@ -288,16 +311,16 @@ async def test_messages_arrive_whole_and_in_their_order_whether_the_pipe_is_full
         return came
 
     async def send() -> None:
-        async with reader.errors, _Answers(queue, sink, reader) as answers:
+        async with incoming, _Answers(queue, sink, incoming) as answers:
             for place, method in enumerate(sent):
                 await answers.send(SessionMessage(types.JSONRPCNotification(jsonrpc="2.0", method=method)))
                 if place % 7 == 0:
                     await anyio.sleep(0.001)
 
-    with nowhere, nothing, ThreadPoolExecutor(1) as beside:
+    with ThreadPoolExecutor(1) as beside:
         came = beside.submit(read)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_write, sink, queued, reader)
+            tasks.start_soon(_write, sink, queued, incoming)
             tasks.start_soon(send)
         os.close(sink)
         assert came.result(PATIENCE) == sent

@@ -8,9 +8,10 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import Final, NamedTuple, Self
 
 import anyio
 import anyio.from_thread
@@ -18,6 +19,7 @@ import anyio.to_thread
 import mcp_types as types
 from anyio.abc import AsyncResource
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.runner import serve_loop
 from mcp.shared.message import SessionMessage
 
 from headgate.server.binding import McpServer
@@ -29,9 +31,11 @@ __all__ = ["Pipes", "private_pipes", "run_stdio"]
 
 _CHUNK: Final = 65536
 _PIPE_TAKES: Final = 4096
+"""As much as a pipe takes at once as soon as it takes anything."""
 _LOOK_UP_MS: Final = 200
-
-_Incoming: TypeAlias = SessionMessage | Exception
+_OTHER_ERA: Final = (
+    "Invalid request: this connection began with a handshake, so requests of the newer protocol are not accepted"
+)
 
 
 class Pipes(NamedTuple):
@@ -54,76 +58,136 @@ class _Line(NamedTuple):
 
 async def run_stdio(server: McpServer, pipes: Pipes, grace_seconds: float) -> None:
     """Serve one client on standard input and output until input ends, a signal comes, or nobody reads any more."""
-    send_in, incoming = anyio.create_memory_object_stream[_Incoming](0)
     outgoing, receive_out = anyio.create_memory_object_stream[_Line](0)
-    reader = _Reader(pipes.source, send_in, outgoing.clone(), max_message_size(server.settings.limits))
+
+    def ended() -> None:
+        tasks.cancel_scope.deadline = anyio.current_time() + grace_seconds
+        server.stop_listening()
+
+    incoming = _Incoming(pipes.source, outgoing.clone(), max_message_size(server.settings.limits), ended)
+    answers = _Answers(outgoing, pipes.sink, incoming)
+
+    async def write() -> None:
+        try:
+            await _write(pipes.sink, receive_out, incoming)
+        except OSError:  # the client is gone, and with it whoever would read an answer
+            tasks.cancel_scope.cancel()
+
+    async def until_signal() -> None:
+        await wait_for_signal()
+        incoming.stop()
+
     async with anyio.create_task_group() as tasks:
-
-        async def read() -> None:
-            async with reader.errors, reader.messages:
-                await _read_until_asked_to_stop(reader)
-                tasks.cancel_scope.deadline = anyio.current_time() + grace_seconds
-                server.stop_listening()
-                await reader.all_answered()
-
-        async def write() -> None:
-            try:
-                await _write(pipes.sink, receive_out, reader)
-            except OSError:  # the client is gone, and with it whoever would read an answer
-                tasks.cancel_scope.cancel()
-
-        tasks.start_soon(read)
         tasks.start_soon(write)
-        answers = _Answers(outgoing, pipes.sink, reader)
-        await server.run(incoming, answers, server.create_initialization_options())
+        async with anyio.create_task_group() as listening, incoming, answers:
+            listening.start_soon(until_signal)
+            await _serve(server, incoming, answers)
+            listening.cancel_scope.cancel()
 
 
-async def _read_until_asked_to_stop(reader: "_Reader") -> None:
-    async with anyio.create_task_group() as either:
-
-        async def until_signal() -> None:
-            await wait_for_signal()
-            either.cancel_scope.cancel()
-
-        either.start_soon(until_signal)
-        await reader.run()
-        either.cancel_scope.cancel()
+async def _serve(server: McpServer, incoming: "_Incoming", answers: "_Answers") -> None:
+    """Serve in the era that the client opens with. For the handshake the SDK need not look into each message itself."""
+    options = server.create_initialization_options()
+    if not await incoming.opens_with_handshake():
+        await server.run(incoming, answers, options)
+        return
+    async with server.lifespan(server) as session:
+        await serve_loop(server, incoming, answers, lifespan_state=session, init_options=options)
 
 
-class _Reader:
-    """Reads lines, passes messages on, answers those that are none, and knows which requests wait for an answer."""
+class _Incoming(AsyncResource):
+    """Messages as the SDK wants to read them, without tasks and queues in between: read when the next one is asked for.
+
+    Lines that are no messages are answered here. The end comes when every request that was read has its answer.
+    """
 
     def __init__(
-        self,
-        source: int,
-        messages: MemoryObjectSendStream[_Incoming],
-        errors: MemoryObjectSendStream[_Line],
-        longest: int,
+        self, source: int, refusals: MemoryObjectSendStream[_Line], longest: int, ended: Callable[[], None]
     ) -> None:
-        self.messages = messages
-        self.errors = errors
         self._source = source
+        self._can_be_awaited = _can_be_awaited(source)
+        self._refusals = refusals
         self._longest = longest
+        self._ended = ended
+        self._ready: deque[SessionMessage] = deque()
+        self._rest = b""
+        self._is_too_long = False
+        self._is_over = False
+        self._is_handshake = False
+        self._reading: anyio.CancelScope | None = None
         self._waiting: set[types.RequestId] = set()
         self._answered = anyio.Event()
 
-    async def run(self) -> None:
-        """Read until the input ends."""
-        rest, too_long = b"", False
-        while chunk := await _read(self._source):
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                if not too_long:
-                    await self._take(line)
-                too_long = False
-            if len(rest) > self._longest and not too_long:
-                too_long = True
-                await self._refuse(
-                    refusal(types.INVALID_REQUEST, f"Invalid request: the line is longer than {self._longest} bytes")
-                )
-            if too_long:
-                rest = b""
-        await self._take(rest)
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def receive(self) -> SessionMessage:
+        """The next message."""
+        while await self._is_there():
+            item = self._ready.popleft()
+            request = item.message
+            if not (self._is_handshake and isinstance(request, types.JSONRPCRequest) and _is_modern(request)):
+                return item
+            await self._refuse(refusal(types.INVALID_REQUEST, _OTHER_ERA, request.id))
+        await self._all_answered()
+        raise anyio.EndOfStream
+
+    async def opens_with_handshake(self) -> bool:
+        """Whether the first message is that of the older protocol; then all that follow must be."""
+        opening = self._ready[0].message if await self._is_there() else None
+        self._is_handshake = isinstance(opening, types.JSONRPCRequest) and opening.method == "initialize"
+        return self._is_handshake
+
+    async def _is_there(self) -> bool:
+        while not self._ready and not self._is_over:
+            await self._take_some()
+        return bool(self._ready)
+
+    def stop(self) -> None:
+        """Read nothing more."""
+        if not self._is_over:
+            self._is_over = True
+            self._ended()
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def _take_some(self) -> None:
+        with anyio.CancelScope() as self._reading:
+            chunk = await self._chunk()
+        self._reading = None
+        if self._is_over:
+            return
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            if not self._is_too_long:
+                await self._take(line)
+            self._is_too_long = False
+        await self._bound_the_rest()
+        if not chunk:
+            await self._take(self._rest)
+            self.stop()
+
+    async def _bound_the_rest(self) -> None:
+        if len(self._rest) > self._longest and not self._is_too_long:
+            self._is_too_long = True
+            await self._refuse(
+                refusal(types.INVALID_REQUEST, f"Invalid request: the line is longer than {self._longest} bytes")
+            )
+        if self._is_too_long:
+            self._rest = b""
+
+    async def _chunk(self) -> bytes:
+        """Some bytes, or none at the end. A file can only be read in a thread."""
+        if self._can_be_awaited:
+            await anyio.wait_readable(self._source)
+            return os.read(self._source, _CHUNK)
+        return await anyio.to_thread.run_sync(os.read, self._source, _CHUNK, abandon_on_cancel=True)
 
     async def _take(self, line: bytes) -> None:
         if not line.strip():
@@ -137,10 +201,10 @@ class _Reader:
             self._waiting.add(message.id)
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._settle((message.params or {}).get("requestId"))
-        await self.messages.send(SessionMessage(message))
+        self._ready.append(SessionMessage(message))
 
     async def _refuse(self, answer: types.JSONRPCError | types.JSONRPCResponse) -> None:
-        await self.errors.send(_Line.of(answer))
+        await self._refusals.send(_Line.of(answer))
 
     def answered(self, message: types.JSONRPCMessage) -> None:
         """Note that a request has its answer."""
@@ -152,26 +216,36 @@ class _Reader:
             self._waiting.remove(request_id)
             self._answered.set()
 
-    async def all_answered(self) -> None:
-        """Wait until every request that was read has its answer."""
+    async def _all_answered(self) -> None:
         while self._waiting:
             self._answered = anyio.Event()
             await self._answered.wait()
+
+    async def aclose(self) -> None:
+        """Take nothing any more."""
+        await self._refusals.aclose()
+
+
+def _is_modern(request: types.JSONRPCRequest) -> bool:
+    """Whether it says the version of the newer protocol, as every request of that does."""
+    meta = (request.params or {}).get("_meta")
+    return isinstance(meta, dict) and types.PROTOCOL_VERSION_META_KEY in meta and request.method != "initialize"
 
 
 class _Answers(AsyncResource):
     """Where the server writes: at once, if nothing waits to be written before and the pipe takes it, else by a task."""
 
-    def __init__(self, queue: MemoryObjectSendStream[_Line], sink: int, reader: _Reader) -> None:
+    def __init__(self, queue: MemoryObjectSendStream[_Line], sink: int, incoming: _Incoming) -> None:
         self._queue = queue
         self._sink = sink
-        self._reader = reader
+        self._is_pipe = _can_be_awaited(sink)
+        self._incoming = incoming
 
     async def send(self, item: SessionMessage) -> None:
         """Write one message, after all that were sent before."""
         line = _Line.of(item.message)
         if self._is_idle and self._is_written(line.raw):
-            self._reader.answered(line.message)
+            self._incoming.answered(line.message)
         else:
             await self._queue.send(line)
 
@@ -181,7 +255,7 @@ class _Answers(AsyncResource):
         return self._queue.statistics().tasks_waiting_receive > 0
 
     def _is_written(self, raw: bytes) -> bool:
-        if not _takes_at_once(self._sink, raw) or not _has_room(self._sink, 0):
+        if not self._is_pipe or len(raw) > _PIPE_TAKES or not _has_room(self._sink, 0):
             return False
         with suppress(OSError):  # the client is gone, as the task will find too
             os.write(self._sink, raw)
@@ -193,25 +267,20 @@ class _Answers(AsyncResource):
         await self._queue.aclose()
 
 
-async def _write(sink: int, lines: MemoryObjectReceiveStream[_Line], reader: _Reader) -> None:
+async def _write(sink: int, lines: MemoryObjectReceiveStream[_Line], incoming: _Incoming) -> None:
     async with lines:
         async for message, raw in lines:
             await _put(sink, raw)
-            reader.answered(message)
+            incoming.answered(message)
 
 
 async def _put(sink: int, raw: bytes) -> None:
     """Write all. What a writable pipe is sure to take goes at once; more may take its time, so a thread does it."""
-    if _takes_at_once(sink, raw):
+    if len(raw) <= _PIPE_TAKES and _can_be_awaited(sink):
         await anyio.wait_writable(sink)
         os.write(sink, raw)
     else:
         await anyio.to_thread.run_sync(_write_all, sink, memoryview(raw))
-
-
-def _takes_at_once(sink: int, raw: bytes) -> bool:
-    """Whether a pipe takes all of it as soon as it takes anything."""
-    return len(raw) <= _PIPE_TAKES and _can_be_awaited(sink)
 
 
 def _write_all(sink: int, rest: memoryview) -> None:
@@ -232,14 +301,6 @@ def _has_room(sink: int, milliseconds: int) -> bool:
     room = select.poll()
     room.register(sink, select.POLLOUT)
     return bool(room.poll(milliseconds))
-
-
-async def _read(source: int) -> bytes:
-    """Some bytes, or none at the end. A file can only be read in a thread."""
-    if _can_be_awaited(source):
-        await anyio.wait_readable(source)
-        return os.read(source, _CHUNK)
-    return await anyio.to_thread.run_sync(os.read, source, _CHUNK, abandon_on_cancel=True)
 
 
 def _can_be_awaited(descriptor: int) -> bool:

@@ -1,6 +1,7 @@
 """What is particular to connections: news that stop, parameters in headers, noise, secrets in what servers write."""
 
 import asyncio
+import importlib.util
 import json
 import logging
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp.shared import jsonrpc_dispatcher
 
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.mcp import links, pipes
@@ -162,3 +164,18 @@ async def test_raw_results_need_a_wire() -> None:
 
     with pytest.raises(RuntimeError, match="not over a Wire"):
         await raw_result(Checked(), types.PingRequest())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize(("is_there", "told"), [(True, "00-1-2-01"), (False, None)], ids=["traced", "not traced"])
+async def test_a_server_hears_of_the_trace_where_something_can_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, era: str, is_there: bool, told: str | None
+) -> None:
+    log = tmp_path / "log"
+    spec = object() if is_there else None
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: spec)
+    monkeypatch.setattr(jsonrpc_dispatcher, "inject_trace_context", lambda meta: meta.update(traceparent="00-1-2-01"))
+    async with opened(lines(ERA=era, LOG=str(log))) as server:
+        await server.data("pid")
+    [call] = [message for message in heard_by(log) if message["method"] == "tools/call"]
+    assert call["params"]["_meta"].get("traceparent") == told

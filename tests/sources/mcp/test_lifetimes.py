@@ -11,11 +11,15 @@ import time
 from pathlib import Path
 
 import anyio
+import mcp_types as types
 import pytest
+from mcp.shared.message import SessionMessage
 
 from headgate.protocol.adapter_errors import AdapterError
 from headgate.sources.mcp import links, processes, upstream
 from headgate.sources.mcp.configuration import McpSpec
+from headgate.sources.mcp.last_words import LastWords
+from headgate.sources.mcp.processes import process_streams
 from headgate.sources.mcp.source import McpSource
 from tests.sources.mcp.opening import Opened, heard_by, is_running, lines, opened, until
 
@@ -106,6 +110,20 @@ async def test_calls_that_wait_to_be_sent_to_a_server_that_is_killed_end_with_it
         errors = await asyncio.gather(*calls)
         assert {error["code"] for error in errors} == {"TRANSPORT_NETWORK_ERROR"}
         assert await pid_of(server) != pid
+    assert [record.message for record in caplog.records if record.name == "asyncio"] == []
+
+
+async def test_calls_that_wait_to_be_sent_to_a_server_that_is_being_closed_end_in_silence_too(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_GRACE_SECONDS", 0.1)
+    long = types.JSONRPCRequest(jsonrpc="2.0", id=1, method="x" * 200_000)
+    async with process_streams(lines(), LastWords("lines"), lambda _why: None) as (_, server):
+        os.kill(server._pipes.process.pid, signal.SIGSTOP)
+        calls = [asyncio.create_task(server.send(SessionMessage(long))) for _ in range(40)]
+        await anyio.wait_all_tasks_blocked()
+    ends = await asyncio.gather(*calls, return_exceptions=True)
+    assert {type(end) for end in ends} <= {anyio.BrokenResourceError, anyio.ClosedResourceError}
     assert [record.message for record in caplog.records if record.name == "asyncio"] == []
 
 

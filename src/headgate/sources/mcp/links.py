@@ -62,15 +62,27 @@ class Link:
     on_tools_changed: Callable[[], None]
     lost: anyio.Event = field(default_factory=anyio.Event)
     why_lost: str = ""
-    _session: ClientSession | None = None
+    _opened: tuple[Wire, ClientSession] | None = None
     _calls: Calls = field(default_factory=Calls)
+
+    def open(self, wire: Wire, session: ClientSession) -> None:
+        """Use these from now on."""
+        self._opened = wire, session
 
     @property
     def session(self) -> ClientSession:
         """The SDK's session, once it is open."""
-        if self._session is None:
+        return self._parts[1]
+
+    @property
+    def _wire(self) -> Wire:
+        return self._parts[0]
+
+    @property
+    def _parts(self) -> tuple[Wire, ClientSession]:
+        if self._opened is None:
             raise RuntimeError("this link is not open")
-        return self._session
+        return self._opened
 
     def lose(self, why: str = _CLOSED) -> None:
         """Note that the connection is over."""
@@ -174,12 +186,18 @@ class Link:
         with anyio.move_on_after(seconds) as patience:
             async with self._calls.under_way(Pending(context, patience, seconds)) as pending:
                 try:
-                    return await self._finished(tool, dict(arguments), pending)
+                    return await self._result(tool, dict(arguments), pending)
                 except MCPError as error:
                     for page in pages_of(error):
                         await pending.ask(page)  # whatever comes of it, the call must be made anew
                     raise _refusal_of(pending) or error from None
         return None
+
+    async def _result(self, tool: str, arguments: dict[str, object], pending: Pending) -> dict[str, Any]:
+        if self._is_modern:
+            return await self._finished(tool, arguments, pending)
+        params = {"name": tool, "arguments": arguments}
+        return await self._wire.called(params, pending.progressed, self.session.protocol_version or "")
 
     async def _finished(self, tool: str, arguments: dict[str, object], pending: Pending) -> dict[str, Any]:
         """The result, after the user was asked for whatever a modern server wants to know first."""
@@ -243,13 +261,14 @@ async def opened_link(
     async with AsyncExitStack() as stack:
         signals = Signals(link.lose, link.refused)
         read, write = await stack.enter_async_context(opened_streams(spec, bounds, words, signals, endings))
+        wire = Wire(read, write, link.lose)
         session = ClientSession(
-            dispatcher=Wire(read, write, link.lose),
+            dispatcher=wire,
             client_info=types.Implementation(name="headgate", version=__version__),
             elicitation_callback=link.calls.elicited,
             message_handler=link.heard,
         )
-        link._session = await stack.enter_async_context(session)  # noqa: SLF001  (its own module)
+        link.open(wire, await stack.enter_async_context(session))
         with link.telling():
             await _greet(session, modern=modern)
         yield link

@@ -67,9 +67,9 @@ class Pipes:
     async def write(self, message: types.JSONRPCMessage) -> None:
         """Send a message, whole before the next begins. A BrokenResourceError if nobody reads it."""
         pipe = self.process.stdin
-        if pipe is None or self.is_closing:
-            raise anyio.ClosedResourceError
         async with self._turn:
+            if pipe is None or self.is_closing:
+                raise anyio.ClosedResourceError
             try:
                 if self._is_read:
                     await pipe.send(_line(message) + b"\n")

@@ -1,22 +1,51 @@
 """The SDK's own connection, made to give results as they came, and to tell when it is over."""
 
+import asyncio
 import contextvars
+import importlib.util
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, Final
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import mcp_types as types
 from mcp.client.session import ClientSession
 from mcp.shared.dispatcher import CallOptions, OnNotify, OnNotifyIntercept, OnRequest, ProgressFnT
 from mcp.shared.exceptions import MCPError
-from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher, _Pending
+from mcp.shared.message import ClientMessageMetadata
 from mcp.shared.transport_context import TransportContext
 
 __all__ = ["Wire", "raw_result"]
 
 _IS_RAW: Final[ContextVar[bool]] = ContextVar("headgate_raw_result", default=False)
+
+
+_MOST_AT_ONCE: Final = 1000
+"""How many questions and news of a server may wait to be dealt with. Further news are missed; further questions are no
+server's that means well."""
+_PLAIN: Final = frozenset({"headers", "on_progress", "cancel_on_abandon"})
+"""What may be said of a request for which the SDK's longer way is not needed."""
+_FAREWELL_SECONDS: Final = 5.0
+
+
+class _Answer:
+    """Where the SDK puts the answer to a request, as into a stream."""
+
+    def __init__(self) -> None:
+        self.outcome: asyncio.Future[dict[str, Any] | types.ErrorData] = asyncio.get_running_loop().create_future()
+
+    def send_nowait(self, outcome: dict[str, Any] | types.ErrorData) -> None:
+        """Take the answer; only the first one counts."""
+        if not self.outcome.done():
+            self.outcome.set_result(outcome)
+
+
+def _closed() -> MCPError:
+    return MCPError(types.CONNECTION_CLOSED, "Connection closed")
 
 
 class _Came(Exception):
@@ -26,11 +55,6 @@ class _Came(Exception):
         self.result = result
 
 
-_MOST_AT_ONCE: Final = 1000
-"""How many questions and news of a server may wait to be dealt with. Further news are missed; further questions are no
-server's that means well."""
-
-
 class Wire(JSONRPCDispatcher[TransportContext]):
     """Requests and answers over a pair of streams; ``ended`` is told when nothing can come any more."""
 
@@ -38,6 +62,7 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         super().__init__(read, write)
         self._ended = ended
         self._at_once = 0
+        self._traces = importlib.util.find_spec("opentelemetry.sdk") is not None
 
     def _spawn(self, fn: Callable[..., Awaitable[Any]], *args: object, sender_ctx: contextvars.Context | None) -> None:
         """Deal with something that the server asks or tells, if it does not do so too often."""
@@ -60,7 +85,10 @@ class Wire(JSONRPCDispatcher[TransportContext]):
     ) -> dict[str, Any]:
         """The answer to a request; for who asked for it as it came, beside the checks."""
         try:
-            result = await super().send_raw_request(method, params, opts, **related)
+            if self._traces or related or not _PLAIN.issuperset(opts or ()):
+                result = await super().send_raw_request(method, params, opts, **related)
+            else:
+                result = await self._exchanged(method, dict(params or {}), opts or {})
         except MCPError:
             if self._closed:
                 self._ended()  # before anybody sends the next request into the void
@@ -68,6 +96,45 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         if _IS_RAW.get():
             raise _Came(result)
         return result
+
+    async def called(self, params: dict[str, Any], progress: ProgressFnT, version: str) -> dict[str, Any]:
+        """The result of a tool call in the older protocol, exactly as it came, neither checked nor completed."""
+        headers = {MCP_PROTOCOL_VERSION_HEADER: version}
+        return await self.send_raw_request("tools/call", params, {"headers": headers, "on_progress": progress})
+
+    async def _exchanged(self, method: str, params: dict[str, Any], opts: CallOptions) -> dict[str, Any]:
+        """As the SDK does it, but for a span that nobody reads, a clock that never runs, and a stream for one item."""
+        if self._closed:
+            raise _closed()
+        await anyio.lowlevel.checkpoint_if_cancelled()  # from here on the server may know of it
+        number = self._allocate_id()
+        if "on_progress" in opts:
+            params["_meta"] = {**params.get("_meta", {}), "progressToken": number}
+        request = types.JSONRPCRequest(jsonrpc="2.0", id=number, method=method)
+        if params:  # else they must not even be null
+            request.params = params
+        answer = _Answer()
+        self._pending[number] = _Pending(answer, answer, opts.get("on_progress"))  # type: ignore[arg-type]
+        headers = opts.get("headers")
+        try:
+            await self._write(request, ClientMessageMetadata(headers=headers) if headers else None)
+            outcome = await answer.outcome
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise _closed() from None
+        except anyio.get_cancelled_exc_class():
+            if opts.get("cancel_on_abandon", True):
+                await self._called_off(number)
+            raise
+        finally:
+            self._pending.pop(number, None)
+        if isinstance(outcome, types.ErrorData):
+            raise MCPError(outcome.code, outcome.message, outcome.data)
+        return outcome
+
+    async def _called_off(self, number: types.RequestId) -> None:
+        """Tell the server that nobody waits for an answer any more."""
+        with anyio.move_on_after(_FAREWELL_SECONDS, shield=True):
+            await self.notify("notifications/cancelled", {"requestId": number, "reason": "nobody waits any more"})
 
     async def run(
         self,
