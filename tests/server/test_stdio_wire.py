@@ -1,6 +1,7 @@
 """The wire of stdio: whatever bytes come, a clear answer, and the server lives on until it is no longer needed."""
 
 import fcntl
+import itertools
 import json
 import os
 import signal
@@ -14,9 +15,11 @@ from typing import Any
 import anyio
 import mcp_types as types
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 
-from headgate.server.stdio import _Answers, _Incoming, _Line, _put, _write
+from headgate.server.stdio import _Answers, _Incoming, _Line, _Lines, _put, _write
 from tests.server.mutations import mutated
 from tests.server.processes import (
     HEADGATE,
@@ -145,6 +148,28 @@ def test_what_a_handler_prints_does_not_reach_the_wire(pipes: Pipes) -> None:
     assert message["result"]["isError"] is False
     for said in ("printed", "written", "straight to the descriptor"):
         pipes.serving.logged(said)
+
+
+LINES = st.lists(
+    st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")) | st.just(b"x" * 60), min_size=1, max_size=8
+)
+
+
+@given(lines=LINES, pieces=st.lists(st.integers(1, 20), min_size=1))
+def test_lines_are_the_same_however_the_bytes_come_and_those_too_long_are_told_once(
+    lines: list[bytes], pieces: list[int]
+) -> None:
+    rest, sizes = b"\n".join(lines), itertools.cycle(pieces)
+    reader, came, refused = _Lines(20), [], 0
+    while rest:
+        size = next(sizes)
+        chunk, rest = rest[:size], rest[size:]
+        whole, is_too_long = reader.of(chunk)
+        came += whole
+        refused += is_too_long
+    came += reader.of(b"")[0]
+    assert came == [line for line in lines if len(line) < 60]
+    assert refused == sum(len(line) == 60 for line in lines)
 
 
 @pytest.mark.parametrize("size", [1, 4000, 5000, 70_000, 1_000_000])

@@ -95,6 +95,35 @@ async def _serve(server: McpServer, incoming: "_Incoming", answers: "_Answers") 
         await serve_loop(server, incoming, answers, lifespan_state=session, init_options=options)
 
 
+class _Lines:
+    """Bytes as they come, cut into lines. Of a line that is too long nothing is kept."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._rest = b""
+        self._is_too_long = False
+
+    @property
+    def too_long(self) -> str:
+        """What such a line is answered with."""
+        return f"Invalid request: the line is longer than {self._longest} bytes"
+
+    def of(self, chunk: bytes) -> tuple[list[bytes], bool]:
+        """The lines that end in a chunk, and whether the one that does not has just become too long.
+
+        No bytes are the end, and with it that of the last line.
+        """
+        *lines, self._rest = (self._rest + (chunk or b"\n")).split(b"\n")
+        if lines and self._is_too_long:
+            self._is_too_long = False
+            del lines[0]
+        is_new = not self._is_too_long and len(self._rest) > self._longest
+        self._is_too_long = self._is_too_long or is_new
+        if self._is_too_long:
+            self._rest = b""
+        return lines, is_new
+
+
 class _Incoming(AsyncResource):
     """Messages as the SDK wants to read them, without tasks and queues in between: read when the next one is asked for.
 
@@ -107,11 +136,9 @@ class _Incoming(AsyncResource):
         self._source = source
         self._can_be_awaited = _can_be_awaited(source)
         self._refusals = refusals
-        self._longest = longest
+        self._lines = _Lines(longest)
         self._ended = ended
         self._ready: deque[SessionMessage] = deque()
-        self._rest = b""
-        self._is_too_long = False
         self._is_over = False
         self._is_handshake = False
         self._reading: anyio.CancelScope | None = None
@@ -163,24 +190,13 @@ class _Incoming(AsyncResource):
         self._reading = None
         if self._is_over:
             return
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        lines, is_too_long = self._lines.of(chunk)
         for line in lines:
-            if not self._is_too_long:
-                await self._take(line)
-            self._is_too_long = False
-        await self._bound_the_rest()
+            await self._take(line)
+        if is_too_long:
+            await self._refuse(refusal(types.INVALID_REQUEST, self._lines.too_long))
         if not chunk:
-            await self._take(self._rest)
             self.stop()
-
-    async def _bound_the_rest(self) -> None:
-        if len(self._rest) > self._longest and not self._is_too_long:
-            self._is_too_long = True
-            await self._refuse(
-                refusal(types.INVALID_REQUEST, f"Invalid request: the line is longer than {self._longest} bytes")
-            )
-        if self._is_too_long:
-            self._rest = b""
 
     async def _chunk(self) -> bytes:
         """Some bytes, or none at the end. A file can only be read in a thread."""
