@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 
-from headgate.server.stdio import _Answers, _Incoming, _Line, _Lines, _put, _write
+from headgate.server.line_streams import Answers, Debts, Incoming, Line, Lines, put, write_lines
 from tests.server.mutations import mutated
 from tests.server.processes import (
     HEADGATE,
@@ -160,7 +160,7 @@ def test_lines_are_the_same_however_the_bytes_come_and_those_too_long_are_told_o
     lines: list[bytes], pieces: list[int]
 ) -> None:
     rest, sizes = b"\n".join(lines), itertools.cycle(pieces)
-    reader, came, refused = _Lines(20), [], 0
+    reader, came, refused = Lines(20), [], 0
     while rest:
         size = next(sizes)
         chunk, rest = rest[:size], rest[size:]
@@ -308,7 +308,7 @@ async def test_a_reader_that_pauses_for_ever_does_not_keep_the_server_from_endin
     try:
         with anyio.fail_after(PATIENCE):
             with anyio.move_on_after(0.3) as scope:
-                await _put(writer, b"x" * 1_000_000)
+                await put(writer, b"x" * 1_000_000)
             assert scope.cancelled_caught
     finally:
         os.close(reader)
@@ -320,8 +320,9 @@ async def test_messages_arrive_whole_and_in_their_order_whether_the_pipe_is_full
     """Written at once where there is room, and by a task where there is none."""
     source, sink = os.pipe()
     fcntl.fcntl(sink, fcntl.F_SETPIPE_SZ, 8192)
-    queue, queued = anyio.create_memory_object_stream[_Line](0)
-    incoming = _Incoming(source, queue.clone(), 1000, ended=lambda: None)
+    queue, queued = anyio.create_memory_object_stream[Line](0)
+    debts = Debts()
+    incoming = Incoming(source, debts, queue.clone(), 1000, ended=lambda: None)
     sizes = [(1, 700, 4000, 5000, 20_000)[place * 7 // 3 % 5] for place in range(300)]
     sent = [f"{place}." + "x" * size for place, size in enumerate(sizes)]
 
@@ -336,7 +337,7 @@ async def test_messages_arrive_whole_and_in_their_order_whether_the_pipe_is_full
         return came
 
     async def send() -> None:
-        async with incoming, _Answers(queue, sink, incoming) as answers:
+        async with incoming, Answers(sink, debts, queue) as answers:
             for place, method in enumerate(sent):
                 await answers.send(SessionMessage(types.JSONRPCNotification(jsonrpc="2.0", method=method)))
                 if place % 7 == 0:
@@ -345,7 +346,7 @@ async def test_messages_arrive_whole_and_in_their_order_whether_the_pipe_is_full
     with ThreadPoolExecutor(1) as beside:
         came = beside.submit(read)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_write, sink, queued, incoming)
+            tasks.start_soon(write_lines, sink, debts, queued)
             tasks.start_soon(send)
         os.close(sink)
         assert came.result(PATIENCE) == sent

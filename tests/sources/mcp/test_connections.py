@@ -151,6 +151,19 @@ async def test_secrets_stay_out_of_logs_and_errors(caplog: pytest.LogCaptureFixt
     assert "s3cret" not in str(errors) + str(told)
 
 
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_news_that_cannot_be_read_stay_out_of_the_log(caplog: pytest.LogCaptureFixture, era: str) -> None:
+    caplog.set_level(logging.DEBUG)
+    news = '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":"s3cret-value"}}'
+    answer = '{"jsonrpc":"2.0","id":%ID%,"result":{"resultType":"complete","content":[]}}'
+    logging.getLogger("client").warning("somebody else's")
+    async with opened(lines(API_KEY="s3cret-value", ERA=era)) as server:
+        await server.data("show_line", line=f"{news}\n{answer}")
+        assert await server.data("echo", value=1) == {"value": 1}
+    assert "s3cret" not in caplog.text
+    assert "somebody else's" in caplog.text
+
+
 async def test_a_call_at_a_server_that_was_never_opened_is_a_mistake_of_ours() -> None:
     link = Link(lines(), LastWords("lines"), lambda: None)
     with pytest.raises(RuntimeError, match="not open"):

@@ -102,7 +102,7 @@ def timed_out(source: str, tool: str, seconds: float) -> AqlError:
     """The server does not answer."""
     return AqlError(
         "TRANSPORT_TIMEOUT",
-        f"'{source}' did not answer within {seconds:g} seconds, and was told to stop",
+        f"'{source}' did not answer within {seconds:g} second{'' if seconds == 1 else 's'}, and was told to stop",
         {"target": source, "tool": tool, "timeout_seconds": seconds},
     )
 

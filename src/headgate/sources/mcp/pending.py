@@ -42,7 +42,8 @@ class Pending:
     async def progressed(self, progress: float, total: float | None, message: str | None) -> None:
         """Give the call its time anew, since the server has shown that it is alive, and tell whoever waits."""
         self._extend()
-        await self.context.progress(progress, total, message)
+        if math.isfinite(progress):  # what is no number cannot be passed on
+            await self.context.progress(progress, total if total is None or math.isfinite(total) else None, message)
 
     def _extend(self) -> None:
         if not self._questions:

@@ -4,10 +4,12 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import anyio
 import httpx2
+from mcp.client import session
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -24,10 +26,17 @@ __all__ = ["Signals", "opened_streams"]
 _SESSION: Final = "mcp-session-id"
 _NAMED: Final = (_SESSION, "mcp-protocol-version")
 _FAREWELL_SECONDS: Final = 2.0
+_SDK: Final = str(Path(session.__file__).parents[1])
+"""Its folder. One of its loggers bears no name of its own, but 'client'."""
 
-for _name in ("mcp.client.streamable_http", "mcp.client.sse", "mcp.client.session", "mcp.shared.jsonrpc_dispatcher"):
-    logging.getLogger(_name).addFilter(lambda _record: False)
-    # they show what a server sends, secrets and all; what goes wrong is said once, by us
+
+def _is_not_the_sdks(record: logging.LogRecord) -> bool:
+    """The SDK's clients show what a server sends, secrets and all; what goes wrong is said once, by us."""
+    return not record.pathname.startswith(_SDK)
+
+
+for _name in ("mcp.client.streamable_http", "mcp.client.sse", "mcp.shared.jsonrpc_dispatcher", session.logger.name):
+    logging.getLogger(_name).addFilter(_is_not_the_sdks)
 
 
 @dataclass(frozen=True, slots=True)

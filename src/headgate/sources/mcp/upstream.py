@@ -27,6 +27,7 @@ from headgate.sources.mcp.endings import Endings
 from headgate.sources.mcp.last_words import LastWords
 from headgate.sources.mcp.links import HttpRefusal, Link, opened_link
 from headgate.sources.mcp.secrets import secrets_of
+from headgate.sources.mcp.wires import Closed
 
 __all__ = ["Upstream"]
 
@@ -40,8 +41,8 @@ _LONGEST_DELAY: Final = 30.0
 _MOST_DOUBLINGS: Final = 10
 _PROVEN_SECONDS: Final = 30.0
 """After how long a server counts as well again, so that its next failure is its first."""
-_BROKEN: Final = ("Connection closed", "SSE stream ")
-"""How errors begin with which the SDK tells that no answer can come; servers have the same number for their own."""
+_BROKEN_STREAM: Final = "SSE stream "
+"""How errors begin by which the SDK tells that no answer can come over HTTP."""
 _MODERN_ONLY: Final = frozenset({types.METHOD_NOT_FOUND, types.UNSUPPORTED_PROTOCOL_VERSION, types.INVALID_REQUEST})
 """How a server answers the handshake that knows only the protocol without one."""
 
@@ -264,7 +265,8 @@ def _is_broken(error: BaseException) -> bool:
     """Whether it is the connection that failed, and not the server that refused."""
     if not isinstance(error, MCPError):
         return False
-    return error.error.code == types.CONNECTION_CLOSED and error.error.message.startswith(_BROKEN)
+    is_end = error.error.code == types.CONNECTION_CLOSED and error.error.message.startswith(_BROKEN_STREAM)
+    return is_end or isinstance(error, Closed)
 
 
 def _inmost(error: BaseException) -> BaseException:

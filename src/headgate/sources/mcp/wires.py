@@ -19,7 +19,7 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher, _Pending
 from mcp.shared.message import ClientMessageMetadata
 from mcp.shared.transport_context import TransportContext
 
-__all__ = ["Wire", "raw_result"]
+__all__ = ["Closed", "Wire", "raw_result"]
 
 _IS_RAW: Final[ContextVar[bool]] = ContextVar("headgate_raw_result", default=False)
 
@@ -29,7 +29,7 @@ _MOST_AT_ONCE: Final = 1000
 server's that means well."""
 _PLAIN: Final = frozenset({"headers", "on_progress", "cancel_on_abandon"})
 """What may be said of a request for which the SDK's longer way is not needed."""
-_FAREWELL_SECONDS: Final = 5.0
+_FAREWELL_SECONDS: Final = 1.0
 
 
 class _Answer:
@@ -44,8 +44,11 @@ class _Answer:
             self.outcome.set_result(outcome)
 
 
-def _closed() -> MCPError:
-    return MCPError(types.CONNECTION_CLOSED, "Connection closed")
+class Closed(MCPError):
+    """No answer can come any more. A server that refuses may use the same number and the same words."""
+
+    def __init__(self) -> None:
+        super().__init__(types.CONNECTION_CLOSED, "Connection closed")
 
 
 class _Came(Exception):
@@ -92,6 +95,7 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         except MCPError:
             if self._closed:
                 self._ended()  # before anybody sends the next request into the void
+                raise Closed from None
             raise
         if _IS_RAW.get():
             raise _Came(result)
@@ -105,7 +109,7 @@ class Wire(JSONRPCDispatcher[TransportContext]):
     async def _exchanged(self, method: str, params: dict[str, Any], opts: CallOptions) -> dict[str, Any]:
         """As the SDK does it, but for a span that nobody reads, a clock that never runs, and a stream for one item."""
         if self._closed:
-            raise _closed()
+            raise Closed
         await anyio.lowlevel.checkpoint_if_cancelled()  # from here on the server may know of it
         number = self._allocate_id()
         if "on_progress" in opts:
@@ -120,7 +124,7 @@ class Wire(JSONRPCDispatcher[TransportContext]):
             await self._write(request, ClientMessageMetadata(headers=headers) if headers else None)
             outcome = await answer.outcome
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            raise _closed() from None
+            raise Closed from None
         except anyio.get_cancelled_exc_class():
             if opts.get("cancel_on_abandon", True):
                 await self._called_off(number)
