@@ -232,7 +232,7 @@ def _table(title: str, measured: Mapping[str, _Measured]) -> Table:
         same, hand = one.headgate.against(one.same), one.headgate.against(one.hand)
         medians = (one.headgate.median, one.same.median, one.hand.median)
         rows.append((name, *medians, same, hand))
-    columns = ("", _HEADGATE, _SAME, _HAND, "/ same statement", "/ by hand")
+    columns = ("", _HEADGATE, _SAME, _HAND, "/ same statement", "/ SQL by hand")
     return Table(f"{title} (µs)", columns, tuple(rows))
 
 

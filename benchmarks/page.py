@@ -21,7 +21,8 @@ _OURS: Final = "headgate"
 _MARKED: Final = re.compile(r"(?<=<!-- measured: )(.+?)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _LEFT_OUT: Final = "Not measured in this run, since what it needs is not installed."
 _DIVIDED: Final = "what headgate takes, divided by what the other one takes"
-_FOOTNOTE: Final = "Under 1 takes less. Blue: headgate does. Grey: it takes more."
+_OURS_TAKES: Final = "Under 1 takes less. Blue: headgate does. Grey: it takes more."
+_EACH_TAKES: Final = "Under 1 takes less. Blue: headgate. Grey: others."
 _MEASURED: Final = "Bars end at the median of all rounds, whiskers at its quartiles."
 
 
@@ -149,8 +150,16 @@ def _bars(table: Table) -> BarChart:
     title = table.title.partition(" (")[0]
     groups = _by_row(table, places) if len(places) > 1 else [_one_column(table, places[0])]
     subtitle = _subtitle([table.columns[place] for place in places])
-    footnote = f"{_FOOTNOTE} {_MEASURED}" if _is_measured(table) else _FOOTNOTE
+    footnote = _EACH_TAKES if _is_race(table) else _OURS_TAKES
+    if _is_measured(table):
+        footnote = f"{footnote} {_MEASURED}"
     return BarChart(title, groups, Mark(1.0, "the same"), subtitle=subtitle, footnote=footnote)
+
+
+def _is_race(table: Table) -> bool:
+    """Whether each row is a contender of its own, and not a figure of headgate's."""
+    drawn = [str(row[0]) for row in table.rows if any(isinstance(cell, Ratio) for cell in row)]
+    return any(_OURS in str(row[0]) for row in table.rows) and not all(_OURS in name for name in drawn)
 
 
 def _is_measured(table: Table) -> bool:
@@ -174,15 +183,23 @@ def _by_row(table: Table, places: list[int]) -> list[Group]:
 
 
 def _one_column(table: Table, place: int) -> Group:
-    return Group([_bar(str(row[0]), row[place]) for row in table.rows if isinstance(row[place], Ratio)])
+    is_race = _is_race(table)
+    return Group(
+        [
+            _bar(str(row[0]), row[place], is_ours=_OURS in str(row[0]) if is_race else None)
+            for row in table.rows
+            if isinstance(row[place], Ratio)
+        ]
+    )
 
 
 def _peer(column: str) -> str:
     return f"to {column.removeprefix('/ ')}" if column.startswith("/ ") else column
 
 
-def _bar(label: str, ratio: object) -> Bar:
-    """Strong where headgate takes less, and grey where it takes more."""
+def _bar(label: str, ratio: object, *, is_ours: bool | None = None) -> Bar:
+    """Strong where headgate takes less, and grey where it takes more; or as it is said."""
     if not isinstance(ratio, Ratio):
         raise TypeError("only ratios are drawn")
-    return Bar(label, ratio.median, ratio.low, ratio.high, is_ours=ratio.median <= 1, note="noisy" * ratio.is_noisy)
+    is_strong = ratio.median <= 1 if is_ours is None else is_ours
+    return Bar(label, ratio.median, ratio.low, ratio.high, is_ours=is_strong, note="noisy" * ratio.is_noisy)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,6 +126,28 @@ def test_only_ratios_that_were_measured_have_whiskers_to_explain() -> None:
     [drawn] = pictures(replace(RUN, chapters=(replace(chapter, tables=(counted,)),))).values()
     [measured] = pictures(RUN).values()
     assert ("whiskers" in drawn, "whiskers" in measured) == (False, True)
+
+
+RACE = (("headgate", Ratio(1.4, 1.3, 1.5)), ("bare SDK", None), ("peer", Ratio(0.9, 0.8, 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "strong", "told"),
+    [
+        (RACE, ["headgate"], "Blue: headgate. Grey: others."),
+        ((("headgate", None), ("peer", Ratio(0.5, 0.4, 0.6))), [], "Blue: headgate. Grey: others."),
+        ((("a call", Ratio(1.4, 1.3, 1.5)), ("ten", Ratio(0.9, 0.8, 1.0))), ["ten"], "Blue: headgate does."),
+        ((("headgate, fast", Ratio(0.9, 0.8, 1.0)), ("peer", None)), ["headgate, fast"], "Blue: headgate does."),
+    ],
+    ids=["contenders", "another one alone", "what headgate does", "headgate in several ways"],
+)
+def test_what_is_strong_in_a_chart_is_what_it_says(rows: Any, strong: list[str], told: str) -> None:
+    [chapter] = RUN.chapters
+    table = Table("Starting (ms)", ("", "/ bare SDK"), rows)
+    [drawn] = pictures(replace(RUN, chapters=(replace(chapter, tables=(table,)),))).values()
+    bold = re.findall(r'font-weight="[^"]+"[^>]*>([^<]+)</text>', drawn)
+    assert [name for name, _ in rows if name in bold] == strong
+    assert told in drawn
 
 
 @pytest.mark.parametrize(

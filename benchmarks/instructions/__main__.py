@@ -34,7 +34,7 @@ def _table(recorded: Count, counted: Count) -> Table:
     rows = tuple(
         (change.path, change.recorded, change.counted, f"{change.growth:+.1%}") for change in changes(recorded, counted)
     )
-    return Table("Instructions of one call", ("", "recorded", "counted", "growth"), rows)
+    return Table("Instructions of one call", ("", "recorded, as counted here", "counted", "growth"), rows)
 
 
 if __name__ == "__main__":

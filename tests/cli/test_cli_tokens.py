@@ -191,6 +191,13 @@ def test_a_list_of_servers_that_has_none_is_told(shell: Shell, tmp_path: Path) -
 
 def test_several_sources_are_named_in_a_chart_as_people_name_several() -> None:
     assert [joined(names) for names in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+    assert joined(["a", "b", "c", "d"]) == "a, b and 2 more"
+
+
+def test_a_source_without_a_name_is_not_the_demo(shell: Shell) -> None:
+    done = shell("tokens", "")
+    assert (done.code, done.out) == (3, "")
+    assert "'' is neither a module" in done.err
 
 
 def test_charts_are_drawn_by_their_endings(shell: Shell, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def _specs(words: Sequence[str | None], choices: Choices) -> list[SourceSpec]:
     config = configured(*words, choices=choices)
     if config.plan is not None:
         return [spec for spec in config.plan.sources if not spec.disabled]
-    return list(specs_of([config.source], choices)) if config.source else [_DEMO]
+    return [_DEMO] if config.source is None else list(specs_of([config.source], choices))
 
 
 async def _look(spec: SourceSpec, looked: Looked, seconds: float) -> None:

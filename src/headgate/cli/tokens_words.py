@@ -16,6 +16,7 @@ _WAYS: Final = {DISCRETE: "discrete tools", "semantic": "semantic mode", "single
 _AS: Final = {"semantic": "in semantic mode", "single": "as a single tool"}
 _NOTHING: Final = "-"
 _MILLION: Final = 1_000_000
+_MOST_NAMED: Final = 3
 _TOO_CLOSE: Final = 0.2
 """Estimates that are no farther apart than this share say nothing of which is more."""
 
@@ -216,8 +217,8 @@ def chart_of(bill: Bill, name: str) -> BarChart:
 
 
 def joined(names: Sequence[str]) -> str:
-    """Names as people say several: ``one, two and three``."""
-    *most, last = names
+    """Names as people say several: ``one, two and three``; of many the first two."""
+    *most, last = names if len(names) <= _MOST_NAMED else (*names[:2], f"{len(names) - 2:,} more")
     return f"{', '.join(most)} and {last}" if most else last
 
 

@@ -388,6 +388,24 @@ async def test_progress_reaches_the_caller_and_gives_the_call_more_time(era: str
 
 
 @ERAS
+async def test_progress_that_is_no_number_is_not_passed_on(era: str) -> None:
+    told: list[tuple[float, float | None]] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        told.append((done, total))
+
+    step = '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%ID%'
+    news = "\n".join(
+        f'{step},"progress":{done},"total":{total}}}}}' for done, total in (("1e999", 3), (1, "1e999"), (2, 3))
+    )
+    answer = '{"jsonrpc":"2.0","id":%ID%,"result":{"resultType":"complete","content":[]}}'
+    async with opened(lines(ERA=era)) as server:
+        assert (await server.call("show_line", {"line": f"{news}\n{answer}"}, progress=progress))["success"]
+        await until(lambda: len(told) == 2)
+    assert told == [(1, None), (2, 3)]
+
+
+@ERAS
 async def test_a_caller_who_leaves_takes_the_call_with_him(tmp_path: Path, era: str) -> None:
     log = tmp_path / "log"
     async with opened(lines(ERA=era, LOG=str(log))) as server:

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import mcp_types as types
 import pytest
 
 from headgate.engine.pipeline import Engine, EngineOptions
@@ -252,6 +253,12 @@ CODES = {
 async def test_an_error_of_the_protocol_has_a_code_and_its_words(server: Opened, number: int) -> None:
     error = await server.error("fail", code=number, message="too long")
     assert (error["code"], error["message"]) == CODES[number]
+
+
+async def test_a_server_may_refuse_in_the_words_of_a_broken_connection(server: Opened) -> None:
+    error = await server.error("fail", code=types.CONNECTION_CLOSED, message="Connection closed")
+    assert error["code"] == "INTERNAL_ERROR"
+    assert error["details"]["upstream_error"] == "Connection closed"
 
 
 async def test_words_like_a_trace_stay_out_of_the_message(server: Opened) -> None:
