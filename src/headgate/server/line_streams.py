@@ -115,7 +115,8 @@ class Debts:
         key = coerce_request_id(known)  # '1' and 1 are one request, as they are to the SDK
         if key in self._answers:
             self._answers[key] -= 1
-            self._answers = +self._answers
+            if not self._answers[key]:
+                del self._answers[key]
             self.change()
 
 
