@@ -11,7 +11,7 @@ __all__ = ["Aim", "aims_table", "worst"]
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A figure, and the most that it may be, or the least. One that was measured with too much noise says so."""
+    """A figure, and the most that it may be, or the least."""
 
     name: str
     value: float | Ratio
@@ -32,7 +32,8 @@ class Aim:
     def row(self) -> tuple[Cell, ...]:
         """The row of the table of aims."""
         bound = f"at most {self.most:,g}" if self.most is not None else f"at least {self.least:,g}"
-        return self.name, self.value, bound, "reached" if self.is_reached else "missed"
+        verdict = "reached" if self.is_reached else "missed"
+        return self.name, self.value, bound, f"{verdict}, noisy" if self.is_noisy else verdict
 
 
 def worst(name: str, ratios: Iterable[Ratio], most: float) -> Aim:

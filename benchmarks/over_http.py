@@ -176,7 +176,7 @@ def _table(title: str, measured: Mapping[str, _Measured], shown: Callable[[Timin
     for name, one in measured.items():
         medians = [shown(one.timings[who]) if who in one.timings else None for who in (_MODERN, _LEGACY, _PLAIN, _LEAN)]
         rows.append((name, *medians, one.to_plain, one.to_lean))
-    columns = ("", _MODERN, _LEGACY, _PLAIN, _LEAN, f"time / {_PLAIN}", f"/ {_LEAN}")
+    columns = ("", _MODERN, _LEGACY, _PLAIN, _LEAN, f"time / {_PLAIN}", f"time / {_LEAN}")
     return Table(title, columns, tuple(rows))
 
 

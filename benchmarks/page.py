@@ -20,9 +20,11 @@ _PREFIX: Final = "benchmark-"
 _OURS: Final = "headgate"
 _MARKED: Final = re.compile(r"(?<=<!-- measured: )(.+?)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _LEFT_OUT: Final = "Not measured in this run, since what it needs is not installed."
-_DIVIDED: Final = "what headgate takes, divided by what the other one takes"
+_TIMES: Final = "ratios of the time for each"
+_NOT_RATES: Final = f"{_TIMES}, not of how many in a second"
 _OURS_TAKES: Final = "Under 1 takes less. Blue: headgate does. Grey: it takes more."
 _EACH_TAKES: Final = "Under 1 takes less. Blue: headgate. Grey: others."
+_OTHERS_TAKE: Final = "Under 1 takes less than headgate."
 _MEASURED: Final = "Bars end at the median of all rounds, whiskers at its quartiles."
 
 
@@ -149,11 +151,15 @@ def _bars(table: Table) -> BarChart:
     places = _ratio_columns(table)
     title = table.title.partition(" (")[0]
     groups = _by_row(table, places) if len(places) > 1 else [_one_column(table, places[0])]
-    subtitle = _subtitle([table.columns[place] for place in places])
-    footnote = _EACH_TAKES if _is_race(table) else _OURS_TAKES
+    subtitle = _subtitle(table.title, [table.columns[place] for place in places])
+    footnote = _colours(groups) if len(places) == 1 and _is_race(table) else _OURS_TAKES
     if _is_measured(table):
         footnote = f"{footnote} {_MEASURED}"
     return BarChart(title, groups, Mark(1.0, "the same"), subtitle=subtitle, footnote=footnote)
+
+
+def _colours(race: list[Group]) -> str:
+    return _EACH_TAKES if any(bar.is_ours for group in race for bar in group.bars) else _OTHERS_TAKE
 
 
 def _is_race(table: Table) -> bool:
@@ -167,9 +173,11 @@ def _is_measured(table: Table) -> bool:
     return any(isinstance(cell, Ratio) and cell.low < cell.high for row in table.rows for cell in row)
 
 
-def _subtitle(columns: list[str]) -> str:
+def _subtitle(title: str, columns: list[str]) -> str:
     if len(columns) > 1:
-        return "headgate's ratio to each" if all(one.startswith("/ ") for one in columns) else _DIVIDED
+        if all(one.startswith("/ ") for one in columns):
+            return "headgate's ratio to each"
+        return _NOT_RATES if "per second" in title else _TIMES
     return f"ratio to {columns[0].removeprefix('/ ')}" if columns[0].startswith("/ ") else columns[0]
 
 
@@ -202,4 +210,5 @@ def _bar(label: str, ratio: object, *, is_ours: bool | None = None) -> Bar:
     if not isinstance(ratio, Ratio):
         raise TypeError("only ratios are drawn")
     is_strong = ratio.median <= 1 if is_ours is None else is_ours
-    return Bar(label, ratio.median, ratio.low, ratio.high, is_ours=is_strong, note="noisy" * ratio.is_noisy)
+    spread = (ratio.low, ratio.high) if ratio.low < ratio.high else (None, None)
+    return Bar(label, ratio.median, *spread, is_ours=is_strong, note="noisy" * ratio.is_noisy)

@@ -135,7 +135,7 @@ RACE = (("headgate", Ratio(1.4, 1.3, 1.5)), ("bare SDK", None), ("peer", Ratio(0
     ("rows", "strong", "told"),
     [
         (RACE, ["headgate"], "Blue: headgate. Grey: others."),
-        ((("headgate", None), ("peer", Ratio(0.5, 0.4, 0.6))), [], "Blue: headgate. Grey: others."),
+        ((("headgate", None), ("peer", Ratio(0.5, 0.4, 0.6))), [], "Under 1 takes less than headgate."),
         ((("a call", Ratio(1.4, 1.3, 1.5)), ("ten", Ratio(0.9, 0.8, 1.0))), ["ten"], "Blue: headgate does."),
         ((("headgate, fast", Ratio(0.9, 0.8, 1.0)), ("peer", None)), ["headgate, fast"], "Blue: headgate does."),
     ],
@@ -147,6 +147,24 @@ def test_what_is_strong_in_a_chart_is_what_it_says(rows: Any, strong: list[str],
     [drawn] = pictures(replace(RUN, chapters=(replace(chapter, tables=(table,)),))).values()
     bold = re.findall(r'font-weight="[^"]+"[^>]*>([^<]+)</text>', drawn)
     assert [name for name, _ in rows if name in bold] == strong
+    assert told in drawn
+
+
+@pytest.mark.parametrize(
+    ("title", "columns", "told"),
+    [
+        ("Load (requests per second)", ("time / peer", "time / other"), "for each, not of how many in a second"),
+        ("Load, requests per second", ("time / peer", "time / other"), "for each, not of how many in a second"),
+        ("Guarded calls (µs)", ("memory / unguarded", "SQLite / unguarded"), ">ratios of the time for each<"),
+        ("Calls (µs)", ("/ peer", "/ other"), "headgate&#x27;s ratio to each"),
+        ("Load (requests per second)", ("time / peer",), ">time / peer<"),
+    ],
+    ids=["a rate as unit", "a rate in words", "times", "peers alone", "one column of a rate"],
+)
+def test_a_chart_says_what_its_ratios_are_of(title: str, columns: tuple[str, ...], told: str) -> None:
+    [chapter] = RUN.chapters
+    table = Table(title, ("", *columns), (("one", *(Ratio(0.5, 0.4, 0.6) for _ in columns)),))
+    [drawn] = pictures(replace(RUN, chapters=(replace(chapter, tables=(table,)),))).values()
     assert told in drawn
 
 
@@ -201,9 +219,11 @@ def test_a_disturbed_suite_makes_its_run_one_that_is_not_to_be_kept() -> None:
         (Aim("a", 1.0, most=1.0), "reached"),
         (Aim("a", 1.1, most=1.0), "missed"),
         (Aim("a", Ratio(1.5, 1.4, 1.6), least=1.4), "reached"),
-        (Aim("a", Ratio(1.3, 1.2, 1.6), least=1.4), "missed"),
+        (Aim("a", Ratio(1.3, 1.2, 1.4), least=1.4), "missed"),
+        (Aim("a", Ratio(0.5, 0.4, 0.6), most=1.0), "reached, noisy"),
+        (Aim("a", Ratio(1.3, 1.2, 1.6), least=1.4), "missed, noisy"),
     ],
     ids=str,
 )
-def test_an_aim_is_reached_or_missed_by_its_median(aim: Aim, verdict: str) -> None:
+def test_an_aim_is_reached_or_missed_by_its_median_and_says_whether_that_is_noisy(aim: Aim, verdict: str) -> None:
     assert aim.row()[-1] == verdict

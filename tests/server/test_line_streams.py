@@ -10,10 +10,11 @@ from typing import Any
 import anyio
 import mcp_types as types
 import pytest
+from mcp.shared.message import SessionMessage
 
 from headgate import Adapter, mcp_server
 from headgate.server import line_streams
-from headgate.server.line_streams import Debts, Line
+from headgate.server.line_streams import Answers, Debts, Line, write_lines
 from headgate.server.stdio import Pipes, run_stdio
 from tests.server.processes import INITIALIZED, PATIENCE, lines, tool_call
 from tests.sources.mcp.opening import lines as line_server
@@ -110,11 +111,14 @@ async def test_every_request_is_owed_an_answer_unless_it_is_cancelled(
     assert debts.any_answer is is_owed
 
 
-async def test_a_question_is_owed_an_answer_by_the_client() -> None:
+async def test_a_question_is_owed_an_answer_by_the_client_unless_it_is_taken_back() -> None:
     debts = Debts()
     debts.said(request(1))
     debts.said(request(2))
+    debts.said(request(3))
     debts.heard(answer("1"))
+    debts.said(cancelled("3"))
+    debts.said(cancelled(None))
     assert debts.asked == {2}
 
 
@@ -122,10 +126,50 @@ async def test_a_client_reads_as_long_as_little_waits_to_be_written(monkeypatch:
     line = Line.of(answer(1))
     monkeypatch.setattr(line_streams, "_MOST_UNWRITTEN", len(line.raw))
     debts, reads = Debts(), []
-    for note in (debts.queued, debts.queued, debts.dequeued):
-        note(line)
+    with debts.unwritten(line):
+        reads.append(debts.is_read)
+        with debts.unwritten(line):
+            reads.append(debts.is_read)
         reads.append(debts.is_read)
     assert reads == [True, False, True]
+
+
+async def test_what_is_given_up_before_it_is_written_does_not_wait_any_more() -> None:
+    queue, _lines = anyio.create_memory_object_stream[Line](0)
+    (source, sink), debts = os.pipe(), Debts()
+    async with Answers(sink, debts, queue) as answers:
+        with anyio.move_on_after(0.01) as giving_up:
+            await answers.send(SessionMessage(answer(1)))  # nobody takes lines here
+    assert giving_up.cancelled_caught
+    assert debts.is_all_written
+    _lines.close()
+    os.close(source)
+    os.close(sink)
+
+
+async def test_a_short_message_does_not_overtake_a_long_one() -> None:
+    queue, taken = anyio.create_memory_object_stream[Line](0)
+    (source, sink), debts = os.pipe(), Debts()
+    came: list[str] = []
+
+    async def read() -> None:
+        pending = b""
+        while pending.count(b"\n") < 2:
+            await anyio.wait_readable(source)
+            pending += os.read(source, 65536)
+        came.extend(json.loads(line)["method"][0] for line in pending.splitlines())
+
+    async with Answers(sink, debts, queue) as answers, anyio.create_task_group() as tasks:
+        tasks.start_soon(write_lines, sink, debts, taken)
+        await anyio.wait_all_tasks_blocked()
+        for method in ("1" * 8000, "2"):  # each by a task of its own, in this order
+            tasks.start_soon(answers.send, SessionMessage(types.JSONRPCNotification(jsonrpc="2.0", method=method)))
+        with anyio.fail_after(PATIENCE):
+            await read()
+        tasks.cancel_scope.cancel()
+    assert came == ["1", "2"]
+    os.close(source)
+    os.close(sink)
 
 
 async def test_who_leaves_amid_a_question_is_not_waited_for() -> None:

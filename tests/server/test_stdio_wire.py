@@ -4,11 +4,15 @@ import fcntl
 import itertools
 import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -308,18 +312,62 @@ async def test_a_reader_that_pauses_for_ever_does_not_keep_the_server_from_endin
     try:
         with anyio.fail_after(PATIENCE):
             with anyio.move_on_after(0.3) as scope:
-                await put(writer, b"x" * 1_000_000)
+                await put(writer, b"x" * 1_000_000, is_quick=True)
             assert scope.cancelled_caught
     finally:
         os.close(reader)
         os.close(writer)
 
 
-@pytest.mark.anyio
-async def test_messages_arrive_whole_and_in_their_order_whether_the_pipe_is_full_or_not() -> None:
-    """Written at once where there is room, and by a task where there is none."""
+def pipe() -> tuple[int, int]:
     source, sink = os.pipe()
     fcntl.fcntl(sink, fcntl.F_SETPIPE_SZ, 8192)
+    return source, sink
+
+
+def sockets(held: int) -> tuple[int, int]:
+    """As Node.js gives them to the programs that it starts."""
+    ours, theirs = socket.socketpair()
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, held)
+    return ours.detach(), theirs.detach()
+
+
+ENDS: dict[str, tuple[Callable[[], tuple[int, int]], bool]] = {
+    "a pipe": (pipe, True),
+    "a socket": (partial(sockets, 100_000), True),
+    "a socket that holds little": (partial(sockets, 4096), False),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("ends", "is_quick"), ENDS.values(), ids=ENDS)
+async def test_a_short_message_leaves_at_once_where_it_is_sure_to_be_taken(
+    ends: Callable[[], tuple[int, int]], is_quick: bool
+) -> None:
+    source, sink = ends()
+    queue, taken = anyio.create_memory_object_stream[Line](0)
+    debts = Debts()
+    async with Answers(sink, debts, queue) as answers, anyio.create_task_group() as tasks:
+        tasks.start_soon(write_lines, sink, debts, taken)
+        await anyio.wait_all_tasks_blocked()
+        sending = answers.send(SessionMessage(types.JSONRPCNotification(jsonrpc="2.0", method="now")))
+        with suppress(StopIteration):
+            sending.send(None)  # as far as it comes before another task has its turn
+        has_left = bool(select.select([source], [], [], 0)[0])
+        sending.close()
+        tasks.cancel_scope.cancel()
+    assert has_left is is_quick
+    os.close(source)
+    os.close(sink)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("ends", [ends for ends, _ in ENDS.values()], ids=ENDS)
+async def test_messages_arrive_whole_and_in_their_order_whether_there_is_room_or_not(
+    ends: Callable[[], tuple[int, int]],
+) -> None:
+    """Written at once where there is room, and by a task where there is none."""
+    source, sink = ends()
     queue, queued = anyio.create_memory_object_stream[Line](0)
     debts = Debts()
     incoming = Incoming(source, debts, queue.clone(), 1000, ended=lambda: None)

@@ -31,7 +31,7 @@ _BAR: Final = 20.0
 _ROW: Final = 28.0
 _HEADING: Final = 26.0
 _BETWEEN_GROUPS: Final = 14.0
-_MOST_LABEL: Final = 0.4 * INNER
+_MOST_LABEL: Final = 0.5 * INNER
 _MOST_NOTE: Final = 0.2 * INNER
 _GAP: Final = 8.0
 

@@ -2,11 +2,12 @@
 
 import os
 import select
+import socket
 import stat
 import sys
 from collections import Counter, deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple, Self
 
 import anyio
@@ -24,7 +25,8 @@ __all__ = ["Answers", "Debts", "Incoming", "Line", "Lines", "put", "write_lines"
 
 _CHUNK: Final = 65536
 _PIPE_TAKES: Final = getattr(select, "PIPE_BUF", 512)
-"""As much as a pipe takes at once as soon as it takes anything."""
+"""As much as a pipe takes at once as soon as it takes anything; a socket too, if its buffer is many times larger."""
+_SOCKET_HOLDS: Final = 16 * _PIPE_TAKES
 _MOST_UNWRITTEN: Final = 16_000_000
 """How many bytes may wait to be written. From a client that does not read its answers nothing more is read."""
 _LOOK_UP_MS: Final = 200
@@ -61,6 +63,11 @@ class Debts:
         return bool(self._answers)
 
     @property
+    def is_all_written(self) -> bool:
+        """Whether nothing waits to be written."""
+        return not self._unwritten
+
+    @property
     def is_read(self) -> bool:
         """Whether the client reads what is written to it, as far as is known."""
         return self._unwritten <= _MOST_UNWRITTEN
@@ -82,22 +89,28 @@ class Debts:
             case _:
                 pass
 
-    def queued(self, line: Line) -> None:
-        """Note that a message waits to be written."""
+    @contextmanager
+    def unwritten(self, line: Line) -> Iterator[None]:
+        """Count a message as one that waits to be written, until that is done or given up."""
         self._unwritten += len(line.raw)
-
-    def dequeued(self, line: Line) -> None:
-        """Note that it was written."""
-        self._unwritten -= len(line.raw)
-        self.change()
+        try:
+            yield
+        finally:
+            self._unwritten -= len(line.raw)
+            self.change()
 
     def said(self, message: types.JSONRPCMessage) -> None:
         """Note what was said to the client."""
-        if isinstance(message, types.JSONRPCRequest):
-            self._asked.add(coerce_request_id(message.id))
-            self.change()
-        elif isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            self._settle(message.id)
+        match message:
+            case types.JSONRPCRequest():
+                self._asked.add(coerce_request_id(message.id))
+                self.change()
+            case types.JSONRPCNotification(method="notifications/cancelled"):
+                self._take_back((message.params or {}).get("requestId"))
+            case types.JSONRPCResponse() | types.JSONRPCError():
+                self._settle(message.id)
+            case _:
+                pass
 
     def change(self) -> None:
         """Wake whoever waits for something to change."""
@@ -107,6 +120,11 @@ class Debts:
         """Wait until something is not as it is now."""
         self._changed = anyio.Event()
         await self._changed.wait()
+
+    def _take_back(self, request_id: object) -> None:
+        """Nobody waits for the answer to a question any more."""
+        if (known := as_request_id(request_id)) is not None:
+            self._asked.discard(coerce_request_id(known))
 
     def _settle(self, request_id: object) -> None:
         known = as_request_id(request_id)
@@ -265,8 +283,8 @@ class Incoming(AsyncResource):
 
     async def _refuse(self, answer: types.JSONRPCError | types.JSONRPCResponse) -> None:
         line = Line.of(answer)
-        self._debts.queued(line)
-        await self._refusals.send(line)
+        with self._debts.unwritten(line):
+            await self._refusals.send(line)
 
     async def aclose(self) -> None:
         """Take nothing any more."""
@@ -280,11 +298,11 @@ def _is_modern(request: types.JSONRPCRequest) -> bool:
 
 
 class Answers(AsyncResource):
-    """Where the server writes: at once, if nothing waits to be written before and the pipe takes it, else by a task."""
+    """Where the server writes: at once, if nothing waits to be written before and there is room, else by a task."""
 
     def __init__(self, sink: int, debts: Debts, queue: MemoryObjectSendStream[Line]) -> None:
         self._sink = sink
-        self._is_pipe = _is_pipe(sink)
+        self._is_quick = _is_quick(sink)
         self._debts = debts
         self._queue = queue
 
@@ -294,16 +312,16 @@ class Answers(AsyncResource):
         if self._is_idle and self._is_written(line.raw):
             self._debts.said(line.message)
             return
-        self._debts.queued(line)
-        await self._queue.send(line)
+        with self._debts.unwritten(line):
+            await self._queue.send(line)
 
     @property
     def _is_idle(self) -> bool:
-        """Whether the task that writes waits for something to do: then it has written all."""
-        return self._queue.statistics().tasks_waiting_receive > 0
+        """Whether nothing is on its way to the task that writes, nor in its hands."""
+        return self._debts.is_all_written and self._queue.statistics().tasks_waiting_receive > 0
 
     def _is_written(self, raw: bytes) -> bool:
-        if not self._is_pipe or len(raw) > _PIPE_TAKES or not _has_room(self._sink, 0):
+        if not self._is_quick or len(raw) > _PIPE_TAKES or not _has_room(self._sink, 0):
             return False
         with suppress(OSError):  # the client is gone, as the task will find too
             os.write(self._sink, raw)
@@ -317,16 +335,17 @@ class Answers(AsyncResource):
 
 async def write_lines(sink: int, debts: Debts, lines: MemoryObjectReceiveStream[Line]) -> None:
     """Write what comes until nothing comes any more. An OSError if nobody reads it."""
+    is_quick = _is_quick(sink)
     async with lines:
         async for line in lines:
-            await put(sink, line.raw)
-            debts.dequeued(line)
+            with debts.unwritten(line):
+                await put(sink, line.raw, is_quick=is_quick)
             debts.said(line.message)
 
 
-async def put(sink: int, raw: bytes) -> None:
-    """Write all. What a writable pipe is sure to take goes at once; more may take its time, so a thread does it."""
-    if len(raw) <= _PIPE_TAKES and _is_pipe(sink):
+async def put(sink: int, raw: bytes, *, is_quick: bool) -> None:
+    """Write all. What is sure to be taken goes at once; more may take its time, so a thread does it."""
+    if is_quick and len(raw) <= _PIPE_TAKES:
         await anyio.wait_writable(sink)
         os.write(sink, raw)
     else:
@@ -347,14 +366,19 @@ def _wait_for_room(sink: int) -> None:
 
 
 def _has_room(sink: int, milliseconds: int) -> bool:
-    """Whether a pipe takes something now, or within a time; also one that nobody reads, as writing to it then tells."""
+    """Whether something is taken now, or within a time; also by what nobody reads, as writing to it then tells."""
     room = select.poll()
     room.register(sink, select.POLLOUT)
     return bool(room.poll(milliseconds))
 
 
-def _is_pipe(descriptor: int) -> bool:
-    return sys.platform != "win32" and stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+def _is_quick(sink: int) -> bool:
+    """Whether a short line is written without blocking where there is room. Node.js gives its programs sockets."""
+    mode = os.fstat(sink).st_mode
+    if sys.platform == "win32" or not stat.S_ISSOCK(mode):
+        return sys.platform != "win32" and stat.S_ISFIFO(mode)
+    with socket.socket(fileno=os.dup(sink)) as copy:
+        return copy.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) >= _SOCKET_HOLDS
 
 
 def _can_be_awaited(descriptor: int) -> bool:

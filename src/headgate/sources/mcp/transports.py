@@ -1,6 +1,7 @@
 """How a server is reached: as a process, over HTTP, or over the older stream of events."""
 
 import logging
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -26,17 +27,18 @@ __all__ = ["Signals", "opened_streams"]
 _SESSION: Final = "mcp-session-id"
 _NAMED: Final = (_SESSION, "mcp-protocol-version")
 _FAREWELL_SECONDS: Final = 2.0
-_SDK: Final = str(Path(session.__file__).parents[1])
+_SDK: Final = str(Path(session.__file__).parents[1]) + os.sep
 """Its folder. One of its loggers bears no name of its own, but 'client'."""
 
 
 def _is_not_the_sdks(record: logging.LogRecord) -> bool:
-    """The SDK's clients show what a server sends, secrets and all; what goes wrong is said once, by us."""
     return not record.pathname.startswith(_SDK)
 
 
-for _name in ("mcp.client.streamable_http", "mcp.client.sse", "mcp.shared.jsonrpc_dispatcher", session.logger.name):
-    logging.getLogger(_name).addFilter(_is_not_the_sdks)
+# The SDK's clients show what a server sends, secrets and all; what goes wrong is said once, by us.
+for _name in ("mcp.client.streamable_http", "mcp.client.sse", "mcp.shared.jsonrpc_dispatcher"):
+    logging.getLogger(_name).addFilter(lambda _record: False)
+session.logger.addFilter(_is_not_the_sdks)
 
 
 @dataclass(frozen=True, slots=True)

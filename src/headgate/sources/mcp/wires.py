@@ -29,7 +29,8 @@ _MOST_AT_ONCE: Final = 1000
 server's that means well."""
 _PLAIN: Final = frozenset({"headers", "on_progress", "cancel_on_abandon"})
 """What may be said of a request for which the SDK's longer way is not needed."""
-_FAREWELL_SECONDS: Final = 1.0
+_FAREWELL_SECONDS: Final = 5.0
+"""As long as the SDK tries. A large message may be on its way before."""
 
 
 class _Answer:
