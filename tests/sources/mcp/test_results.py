@@ -7,6 +7,8 @@ from typing import Any
 import mcp_types as types
 import pytest
 
+from headgate import connect
+from headgate.client.wires import Era
 from headgate.engine.pipeline import Engine, EngineOptions
 from headgate.protocol.limits import Limits
 from tests.sources.mcp.opening import Opened, lines, opened
@@ -265,3 +267,10 @@ async def test_words_like_a_trace_stay_out_of_the_message(server: Opened) -> Non
     error = await server.error("fail", code=-32602, message="ValueError at /src/secret.py \x1b[31mred")
     assert error["message"] == "Parameters refused by 'lines'"
     assert error["details"]["upstream_error"] == "ValueError at /src/secret.py red"
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_what_tools_answer_reaches_a_client_in_the_same_process(server: Opened, era: Era) -> None:
+    """The client waits for an answer, and so does the server that its request has reached."""
+    async with connect(server.adapter, era=era) as aql:
+        assert await aql.call("echo", value=[1]) == {"value": [1]}

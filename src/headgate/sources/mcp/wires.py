@@ -21,8 +21,8 @@ from mcp.shared.transport_context import TransportContext
 
 __all__ = ["Closed", "Wire", "raw_result"]
 
-_IS_RAW: Final[ContextVar[bool]] = ContextVar("headgate_raw_result", default=False)
-
+_WANTS_RAW: Final[ContextVar[asyncio.Task[Any] | None]] = ContextVar("headgate_raw_result", default=None)
+"""The task whose request it is: a server in the same process handles it with a copy of these variables."""
 
 _MOST_AT_ONCE: Final = 1000
 """How many questions and news of a server may wait to be dealt with. Further news are missed; further questions are no
@@ -88,24 +88,29 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **related: Any
     ) -> dict[str, Any]:
         """The answer to a request; for who asked for it as it came, beside the checks."""
-        try:
-            if self._traces or related or not _PLAIN.issuperset(opts or ()):
-                result = await super().send_raw_request(method, params, opts, **related)
-            else:
-                result = await self._exchanged(method, dict(params or {}), opts or {})
-        except MCPError:
-            if self._closed:
-                self._ended()  # before anybody sends the next request into the void
-                raise Closed from None
-            raise
-        if _IS_RAW.get():
+        result = await self._answered(method, params, opts or {}, **related)
+        if _WANTS_RAW.get() is asyncio.current_task():
             raise _Came(result)
         return result
 
     async def called(self, params: dict[str, Any], progress: ProgressFnT, version: str) -> dict[str, Any]:
         """The result of a tool call in the older protocol, exactly as it came, neither checked nor completed."""
         headers = {MCP_PROTOCOL_VERSION_HEADER: version}
-        return await self.send_raw_request("tools/call", params, {"headers": headers, "on_progress": progress})
+        return await self._answered("tools/call", params, {"headers": headers, "on_progress": progress})
+
+    async def _answered(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions, **related: Any
+    ) -> dict[str, Any]:
+        """The answer to a request, by the shorter way if that is enough."""
+        try:
+            if self._traces or related or not _PLAIN.issuperset(opts):
+                return await super().send_raw_request(method, params, opts, **related)
+            return await self._exchanged(method, dict(params or {}), opts)
+        except MCPError:
+            if self._closed:
+                self._ended()  # before anybody sends the next request into the void
+                raise Closed from None
+            raise
 
     async def _exchanged(self, method: str, params: dict[str, Any], opts: CallOptions) -> dict[str, Any]:
         """As the SDK does it, but for a span that nobody reads, a clock that never runs, and a stream for one item."""
@@ -160,11 +165,11 @@ async def raw_result(
     session: ClientSession, request: types.Request[Any, Any], progress: ProgressFnT | None = None
 ) -> dict[str, Any]:
     """The result of a request over a Wire, exactly as it came."""
-    before = _IS_RAW.set(True)
+    before = _WANTS_RAW.set(asyncio.current_task())
     try:
         await session.send_request(request, types.EmptyResult, progress_callback=progress)
     except _Came as came:
         return came.result
     finally:
-        _IS_RAW.reset(before)
+        _WANTS_RAW.reset(before)
     raise RuntimeError("this session is not over a Wire")
