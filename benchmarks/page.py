@@ -210,5 +210,5 @@ def _bar(label: str, ratio: object, *, is_ours: bool | None = None) -> Bar:
     if not isinstance(ratio, Ratio):
         raise TypeError("only ratios are drawn")
     is_strong = ratio.median <= 1 if is_ours is None else is_ours
-    spread = (ratio.low, ratio.high) if ratio.low < ratio.high else (None, None)
-    return Bar(label, ratio.median, *spread, is_ours=is_strong, note="noisy" * ratio.is_noisy)
+    low, high = (ratio.low, ratio.high) if ratio.low < ratio.high else (None, None)
+    return Bar(label, ratio.median, low, high, is_ours=is_strong, note="noisy" * ratio.is_noisy)
