@@ -52,6 +52,12 @@ def test_a_page_keeps_what_it_says_beside_its_items() -> None:
     }
 
 
+@pytest.mark.parametrize("own", [{"columns": "mine"}, {"rows": 1}, {"columns": [], "rows": []}])
+def test_of_a_page_that_has_columns_or_rows_of_its_own_nothing_is_lost(own: dict[str, Any]) -> None:
+    page = {"items": [{"a": 1}], "pageInfo": {}, **own}
+    assert table_of(page) == page
+
+
 def listing(returns: dict[str, Any]) -> Operation:
     things = {"Thing": {"type": "object"}}
     return Operation("list_things", Category.READ, print, summary="List things.", returns=returns, definitions=things)
@@ -78,6 +84,7 @@ def test_a_list_of_objects_is_known_by_the_form_of_the_answer(returns: dict[str,
         {"type": "array"},
         {"type": "array", "items": {"type": "string"}},
         {"type": "object", "properties": {"items": {"type": "array", "items": {"type": "object"}}}},
+        {"type": "object", "properties": {"items": {"type": "array", "items": {}}, "pageInfo": {}, "columns": {}}},
         {"type": "object", "properties": {"items": {"type": "array", "items": {"type": "string"}}, "pageInfo": {}}},
     ],
 )

@@ -119,6 +119,24 @@ def test_the_tools_of_an_mcp_server_are_counted_as_it_lists_them_and_none_is_cal
     assert not (tmp_path / CALLED).exists()
 
 
+def test_a_tool_that_is_not_served_is_not_counted_either_and_that_is_told(shell: Shell, tmp_path: Path) -> None:
+    served = [tool for tool in TOOLS if tool["name"] in ("list_notes", "updateNote")]
+    listed = tmp_path / "headgate.toml"
+    command = desk(tmp_path).removeprefix("stdio:")
+    listed.write_text(f'[sources.notes]\nsource = "stdio:{command}"\ninclude = ["list_notes", "update_note"]\n')
+    done = shell("tokens", str(listed))
+    assert (done.code, rows(done)["tools"][0]) == (0, "2")
+    assert done.err == (
+        "headgate: of 'notes' 2 tools are not served, and not counted: 'frobNotes' and 'delete note!'; "
+        "'headgate review' says why\n"
+    )
+    found = told(shell, str(listed))
+    assert found["left_out"] == {"notes": ["frobNotes", "delete note!"]}
+    alone = told(shell, desk(tmp_path, *(tool["name"] for tool in served)))
+    assert found["ways"]["discrete"] == alone["ways"]["discrete"]
+    assert "left_out" not in alone
+
+
 def test_a_command_after_two_dashes_is_a_server(shell: Shell, tmp_path: Path) -> None:
     command = desk(tmp_path).removeprefix("stdio:").split()
     done = shell("tokens", "--json", "--", *command)

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 
-from headgate.server.line_streams import Answers, Debts, Incoming, Line, Lines, put, write_lines
+from headgate.server.line_streams import Answers, Debts, Incoming, Line, Lines, TooLong, put, write_lines
 from tests.server.mutations import mutated
 from tests.server.processes import (
     HEADGATE,
@@ -72,6 +72,34 @@ def test_a_bad_line_gets_a_clear_error_and_the_server_lives_on(
 ) -> None:
     pipes.send(line)
     assert pipes.receive() == {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+    assert pipes.is_alive()
+
+
+LONG_REQUESTS: dict[str, tuple[bytes, object]] = {
+    "its id first, as the Python SDK writes": (
+        b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"%b"}}',
+        3,
+    ),
+    "its id last, as the TypeScript SDK writes": (
+        b'{"method":"tools/call","params":{"name":"%b"},"jsonrpc":"2.0","id":4}',
+        4,
+    ),
+    "a text as id": (b'{ "jsonrpc": "2.0", "id": "a1", "method": "ping", "params": {"x": "%b"} }', "a1"),
+    "an answer": (b'{"jsonrpc":"2.0","id":5,"result":{"x":"%b"}}', None),
+    "an answer with its id last": (b'{"result":{"x":"%b"},"jsonrpc":"2.0","id":6}', None),
+    "an id within its parameters": (b'{"method":"ping","params":{"x":"%b","id":7}}', None),
+    "an id within a text": (b'{"method":"ping","params":"%b,\\"id\\":8}","jsonrpc":"2.0"}', None),
+    "a damaged id": (b'{"jsonrpc":"2.0","id":"\xff","method":"ping","params":"%b"}', None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "number"), LONG_REQUESTS.values(), ids=LONG_REQUESTS)
+def test_a_request_that_is_too_long_is_refused_by_its_id_where_that_is_sure(
+    pipes: Pipes, line: bytes, number: object
+) -> None:
+    pipes.send(line % (b"x" * 5_000_000) + b"\n")
+    answer = pipes.receive()
+    assert (answer["id"], answer["error"]["code"]) == (number, -32600)
     assert pipes.is_alive()
 
 
@@ -164,16 +192,15 @@ def test_lines_are_the_same_however_the_bytes_come_and_those_too_long_are_told_o
     lines: list[bytes], pieces: list[int]
 ) -> None:
     rest, sizes = b"\n".join(lines), itertools.cycle(pieces)
-    reader, came, refused = Lines(20), [], 0
+    reader, came = Lines(20), []
     while rest:
         size = next(sizes)
         chunk, rest = rest[:size], rest[size:]
-        whole, is_too_long = reader.of(chunk)
-        came += whole
-        refused += is_too_long
-    came += reader.of(b"")[0]
-    assert came == [line for line in lines if len(line) < 60]
-    assert refused == sum(len(line) == 60 for line in lines)
+        came += reader.of(chunk)
+    came += reader.of(b"")
+    assert [TooLong if isinstance(line, TooLong) else line for line in came] == [
+        line if len(line) < 60 else TooLong for line in lines
+    ]
 
 
 @pytest.mark.parametrize("size", [1, 4000, 5000, 70_000, 1_000_000])

@@ -7,7 +7,7 @@ from typing import Final
 from headgate.adapter.operations import Operation
 from headgate.adapter.parameters import Parameter, Schema
 from headgate.adapter.schemas import dereference
-from headgate.protocol.tables import FORMAT, ITEMS, PAGE_INFO, TABLE
+from headgate.protocol.tables import FORMAT, ITEMS, TABLE, is_page
 
 __all__ = ["offering_tables"]
 
@@ -37,9 +37,9 @@ def _gives_records(schema: Schema, definitions: Mapping[str, Schema]) -> bool:
     """Whether an answer is a list of objects, or a page of such a list."""
     full = dereference(schema, definitions)
     inside: Schema = full.get("properties", {})
-    is_page = {ITEMS, PAGE_INFO} <= inside.keys()
-    if is_page:
+    in_page = is_page(inside)
+    if in_page:
         full = dereference(inside[ITEMS], definitions)
     item: Schema = dereference(full.get("items") or {}, definitions)
-    may_be_record = item.get("type") == "object" or "properties" in item or (is_page and not item)
+    may_be_record = item.get("type") == "object" or "properties" in item or (in_page and not item)
     return full.get("type") == "array" and may_be_record

@@ -22,6 +22,7 @@ from headgate.server.counting import installed_counter
 from headgate.server.settings import SettingError
 from headgate.server.spending import Bill, bill_of
 from headgate.sources.gate.assembly import Piece, assembled
+from headgate.sources.words import clean
 
 __all__ = ["tokens"]
 
@@ -109,15 +110,19 @@ def tokens(
                 print_json({"failed": looked.problems}, compact=True)
             return UNREACHABLE
         counter = installed_counter()
+        own = [_own_tools(one) for one in looked.found]
         bill = await bill_of(
             _together(looked.found),
             counter,
             calls=reckoning.calls,
-            own_tools=[tool for one in looked.found for tool in _own_tools(one)],
+            own_tools=[tool for tools in own for tool in tools.served],
             **showing.chosen(),
         )
         name = joined([one.spec.name for one in looked.found])
-        _show(bill, prices, looked.problems if json else None)
+        left_out = {one.spec.name: tools.left_out for one, tools in zip(looked.found, own, strict=True)}
+        _show(bill, prices, {"failed": looked.problems, "left_out": left_out} if json else None)
+        for source_name, names in left_out.items():
+            _tell_left_out(source_name, names)
         for path in chart:
             _draw(chart_of(bill, name), path)
         if not counter.is_exact:
@@ -135,16 +140,37 @@ def _together(found: Sequence[Found]) -> Adapter:
     return assembled("headgate", [Piece(one.spec.name, one.adapter, one.spec.prefix) for one in found])
 
 
-def _own_tools(found: Found) -> list[Mapping[str, Any]]:
-    """The tools that a host would have without headgate: those of an MCP server itself, else one an operation."""
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """The tools that a host would have without headgate."""
+
+    served: list[Mapping[str, Any]]
+    left_out: list[str]
+    """The names of those that are no operations behind headgate. To count them here alone would be no comparison."""
+
+
+def _own_tools(found: Found) -> _Own:
+    """Those of an MCP server itself, else one an operation."""
     if found.capture is None:
-        return [discrete_tool(operation) for operation in found.adapter.operations.values()]
+        return _Own([discrete_tool(operation) for operation in found.adapter.operations.values()], [])
     if any("mcp_aql" in str(tool.get("name")) for tool in found.capture.tools):
         raise SettingError(
             f"source '{found.spec.name}' speaks MCP-AQL itself, and from outside nobody can see how much its "
             "operations would cost as tools: name the source behind it"
         )
-    return list(found.capture.tools)
+    served = {one.origin.own_name for one in found.adapter.operations.values() if one.origin}
+    tools = {str(tool.get("name")): tool for tool in reversed(found.capture.tools)}  # of two by one name, the first
+    names = list(reversed(tools))
+    return _Own([tools[name] for name in names if name in served], [name for name in names if name not in served])
+
+
+def _tell_left_out(source: str, names: Sequence[str]) -> None:
+    if names:
+        count = "1 tool is" if len(names) == 1 else f"{len(names):,} tools are"
+        complain(
+            f"of '{source}' {count} not served, and not counted: {joined([repr(clean(name, 80)) for name in names])}; "
+            "'headgate review' says why"
+        )
 
 
 def _check_charts(paths: Sequence[Path]) -> None:
@@ -172,11 +198,12 @@ def _draw(chart: BarChart, path: Path) -> None:
     complain(f"drawn into '{path}'")
 
 
-def _show(bill: Bill, prices: Prices, failed: Mapping[str, str] | None) -> None:
-    """As JSON where it is known what ``failed``, be it nothing; else for people or as lines."""
+def _show(bill: Bill, prices: Prices, missing: Mapping[str, Mapping[str, object]] | None) -> None:
+    """As JSON where it is known what is ``missing``, be it nothing; else for people or as lines."""
     terminal = console()
-    if failed is not None:
-        print_json({**told_as_json(bill, prices), **({"failed": failed} if failed else {})}, compact=True)
+    if missing is not None:
+        told_of = {why: {name: said for name, said in of.items() if said} for why, of in missing.items()}
+        print_json({**told_as_json(bill, prices), **{why: of for why, of in told_of.items() if of}}, compact=True)
     elif terminal.is_terminal:
         print_table(terminal, bill, prices)
     else:

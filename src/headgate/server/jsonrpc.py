@@ -12,10 +12,16 @@ from headgate.protocol.errors import AqlError
 from headgate.protocol.inspection import bad_encoding
 from headgate.protocol.results import Failure
 
-__all__ = ["Refused", "line_of", "read_message", "refusal", "refused_call", "tool_result"]
+__all__ = ["Refused", "id_by_ends", "line_of", "read_message", "refusal", "refused_call", "tool_result"]
 
 _LONG_NUMBER: Final = re.compile(rb"\d{19}")
 """What may be an integer that the fast reader would round."""
+_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]*")\s*'
+_VERSION: Final = rb'(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?'
+_FIRST: Final = re.compile(rb"\s*\{\s*" + _VERSION + _ID + rb',\s*"method"\s*:')
+_METHOD_FIRST: Final = re.compile(rb"\s*\{\s*" + _VERSION + rb'"method"\s*:')
+_LAST: Final = re.compile(rb",\s*" + _ID + rb"\}\s*\Z")
+"""What stands before the last brace is the outermost object's: within a text there would be backslashes."""
 
 
 class Refused(Exception):
@@ -37,6 +43,16 @@ def read_message(raw: bytes, place: str) -> types.JSONRPCMessage:
     except ValueError:
         raise _unreadable(f"the {place} is not JSON") from None
     return _message(value)
+
+
+def id_by_ends(head: bytes, tail: bytes) -> types.RequestId | None:
+    """The id of a request of which only both ends are known, as common libraries write it: first or last."""
+    found = _FIRST.match(head) or (_METHOD_FIRST.match(head) and _LAST.search(tail))
+    try:
+        known: types.RequestId | None = orjson.loads(found[1]) if found else None
+    except orjson.JSONDecodeError:
+        return None
+    return known
 
 
 def _json(raw: bytes) -> Any:

@@ -19,9 +19,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.dispatcher import as_request_id, coerce_request_id
 from mcp.shared.message import SessionMessage
 
-from headgate.server.jsonrpc import Refused, line_of, read_message, refusal
+from headgate.server.jsonrpc import Refused, id_by_ends, line_of, read_message, refusal
 
-__all__ = ["Answers", "Debts", "Incoming", "Line", "Lines", "put", "write_lines"]
+__all__ = ["Answers", "Debts", "Incoming", "Line", "Lines", "TooLong", "put", "write_lines"]
 
 _CHUNK: Final = 65536
 _PIPE_TAKES: Final = getattr(select, "PIPE_BUF", 512)
@@ -29,6 +29,8 @@ _PIPE_TAKES: Final = getattr(select, "PIPE_BUF", 512)
 _SOCKET_HOLDS: Final = 16 * _PIPE_TAKES
 _MOST_UNWRITTEN: Final = 16_000_000
 """How many bytes may wait to be written. From a client that does not read its answers nothing more is read."""
+_END: Final = 512
+"""How much is kept of both ends of a line that is too long."""
 _LOOK_UP_MS: Final = 200
 _LEFT: Final = types.ErrorData(code=types.CONNECTION_CLOSED, message="the client has left")
 _OTHER_ERA: Final = (
@@ -138,33 +140,39 @@ class Debts:
             self.change()
 
 
+class TooLong(NamedTuple):
+    """What is kept of a line that is too long: its ends, which tell whose request it was."""
+
+    head: bytes
+    tail: bytes
+
+
 class Lines:
-    """Bytes as they come, cut into lines. Of a line that is too long nothing is kept."""
+    """Bytes as they come, cut into lines."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
         self._rest = b""
-        self._is_too_long = False
+        self._head: bytes | None = None
+        """How a line begins that is too long."""
 
     @property
     def too_long(self) -> str:
         """What such a line is answered with."""
         return f"Invalid request: the line is longer than {self._longest} bytes"
 
-    def of(self, chunk: bytes) -> tuple[list[bytes], bool]:
-        """The lines that end in a chunk, and whether the one that does not has just become too long.
-
-        No bytes are the end, and with it that of the last line.
-        """
-        *lines, self._rest = (self._rest + (chunk or b"\n")).split(b"\n")
-        if lines and self._is_too_long:
-            self._is_too_long = False
-            del lines[0]
-        is_new = not self._is_too_long and len(self._rest) > self._longest
-        self._is_too_long = self._is_too_long or is_new
-        if self._is_too_long:
-            self._rest = b""
-        return lines, is_new
+    def of(self, chunk: bytes) -> list[bytes | TooLong]:
+        """The lines that end in a chunk. No bytes are the end, and with it that of the last line."""
+        *whole, self._rest = (self._rest + (chunk or b"\n")).split(b"\n")
+        lines: list[bytes | TooLong] = [*whole]
+        if whole and self._head is not None:
+            lines[0] = TooLong(self._head, whole[0][-_END:])
+            self._head = None
+        if self._head is None and len(self._rest) > self._longest:
+            self._head = self._rest[:_END]
+        if self._head is not None:
+            self._rest = self._rest[-_END:]
+        return lines
 
 
 class Incoming(AsyncResource):
@@ -255,11 +263,8 @@ class Incoming(AsyncResource):
         self._reading = None
         if self._is_over:
             return
-        lines, is_too_long = self._lines.of(chunk)
-        for line in lines:
+        for line in self._lines.of(chunk):
             await self._take(line)
-        if is_too_long:
-            await self._refuse(refusal(types.INVALID_REQUEST, self._lines.too_long))
         if not chunk:
             self.stop()
 
@@ -270,7 +275,10 @@ class Incoming(AsyncResource):
             return os.read(self._source, _CHUNK)
         return await anyio.to_thread.run_sync(os.read, self._source, _CHUNK, abandon_on_cancel=True)
 
-    async def _take(self, line: bytes) -> None:
+    async def _take(self, line: bytes | TooLong) -> None:
+        if isinstance(line, TooLong):
+            await self._refuse(refusal(types.INVALID_REQUEST, self._lines.too_long, id_by_ends(*line)))
+            return
         if not line.strip():
             return
         try:
