@@ -2,17 +2,18 @@
 
 import argparse
 import asyncio
+import errno
 import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from benchmarks.aims import aims_table
 from benchmarks.chapters import Chapter, Run, UnreadableRunError, read_run, write_run
@@ -20,6 +21,8 @@ from benchmarks.noise import TooNoisyError, Watch, calm
 from benchmarks.page import write_page
 from benchmarks.processes import ROOT
 from benchmarks.suites import FULL, QUICK, SUITES, Effort
+from benchmarks.timing import stop_if_asked
+from benchmarks.tokens import PACKAGE, can_count
 
 _PACKAGES: Final = ("headgate", "mcp", "fastmcp", "strawberry-graphql", "datasette", "psycopg", "procrastinate")
 _PATIENCE_SECONDS: Final = 180.0
@@ -28,6 +31,8 @@ _FEWEST_ROWS: Final = 1000
 _CURSOR_KEY: Final = "HEADGATE_CURSOR_KEY"
 _PAGE: Final = ROOT / "docs" / "benchmarks.md"
 _KEPT: Final = _PAGE.with_suffix(".json")
+_INTERRUPTED: Final = 130
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 Keep: TypeAlias = Callable[[Sequence[Chapter]], None]
 """What is done with the suites that are measured by now."""
@@ -38,9 +43,18 @@ async def measure(names: Sequence[str], effort: Effort, keep: Keep, *, anyway: b
     chapters: list[Chapter] = []
     for name in names:
         measured = _as_it_is(name, effort) if anyway else _undisturbed(name, effort, chapters)
-        chapters.append(await measured)
+        chapters.append(await _unless_stopped(measured))
         keep(chapters)
     return chapters
+
+
+async def _unless_stopped(measured: Coroutine[Any, Any, Chapter]) -> Chapter:
+    """A suite. What fails once Ctrl-C was pressed fails because of that, and is not told."""
+    try:
+        return await measured
+    except (Exception, BaseExceptionGroup):
+        stop_if_asked()
+        raise
 
 
 async def _undisturbed(name: str, effort: Effort, before: Sequence[Chapter]) -> Chapter:
@@ -90,7 +104,8 @@ def _run(names: Sequence[str], effort: Effort, file: Path | None, *, anyway: boo
 
     keep = partial(_keep, run_of, file)
     run = run_of(asyncio.run(measure(names, effort, keep, anyway=anyway)))
-    print(aims_table(run.aims).text() + "\n")
+    if run.aims:
+        print(aims_table(run.aims).text() + "\n")
     print("\n".join(_verdict(run)))
     return run
 
@@ -148,40 +163,101 @@ def _asked() -> argparse.Namespace:
         parser.error("--again measures as the whole run does: leave --anyway, --quick and --rows out")
     if given.page and (given.suites or given.again or given.anyway or given.quick or given.rows or given.json):
         parser.error("--page measures nothing, and goes with nothing else")
-    if (given.page or given.again) and not _KEPT.exists():
-        parser.error(f"{_KEPT.relative_to(ROOT)} is not there: run without SUITE and options first")
-    if given.page or given.again:
-        try:
-            read_run(_KEPT)
-        except UnreadableRunError as error:
-            parser.error(str(error))
-    if given.json and not os.access(given.json if given.json.exists() else given.json.absolute().parent, os.W_OK):
-        parser.error(f"--json '{given.json}' cannot be written")
+    if (given.page or given.again) and (problem := _why_not_read(_KEPT)):
+        parser.error(problem)
+    if given.json and (problem := _why_not_written(given.json)):
+        parser.error(f"--json '{given.json}' {problem}")
+    left_out = _left_out(given)
+    if left_out and (given.again or left_out == _meant(given)):
+        parser.error(_uncounted(left_out))
     return given
 
 
+def _meant(given: argparse.Namespace) -> list[str]:
+    """The suites that were named, or all."""
+    return given.suites or list(SUITES)
+
+
+def _left_out(given: argparse.Namespace) -> list[str]:
+    """Those of them that count tokens, where nothing is installed that does."""
+    return [] if given.page or can_count() else [name for name in _meant(given) if SUITES[name].counts_tokens]
+
+
+def _uncounted(names: Sequence[str]) -> str:
+    """Why some suites cannot be measured here."""
+    return f"{', '.join(names)}: {PACKAGE}, which counts tokens, is not installed here; 'make bench' installs it"
+
+
+def _tell_left_out(names: Sequence[str]) -> None:
+    if names:
+        print(f"Not measured: {_uncounted(names)}.\n", flush=True)
+
+
+def _why_not_read(kept: Path) -> str | None:
+    """Why there is no run that could be made a page of."""
+    if not kept.exists():
+        return f"{kept.relative_to(ROOT)} is not there: run without SUITE and options first"
+    try:
+        read_run(kept)
+    except UnreadableRunError as error:
+        return str(error)
+    return None
+
+
+def _why_not_written(file: Path) -> str | None:
+    """Why nothing can be kept in a file, told before it takes an hour to make what shall be."""
+    try:
+        if file.is_dir():
+            return "is a folder: name a file in it"
+        folder = file.absolute().parent
+        is_writable = folder.is_dir() and os.access(file if file.exists() else folder, os.W_OK)
+    except OSError as error:
+        return f"cannot be written: {error.strerror}"
+    return None if is_writable else "cannot be written"
+
+
 def main() -> int:
+    """Do what was asked for. Ctrl-C ends it quietly, and so does a device that is full, in one line."""
+    try:
+        try:
+            return _done(_asked())
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries once more at its end
+        print(f"python -m benchmarks: what was to be written does not fit: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+def _done(given: argparse.Namespace) -> int:
     """Measure what was asked for. The page is written when that was everything, on a quiet machine."""
-    given = _asked()
     os.environ.setdefault(_CURSOR_KEY, "one for all machines, since not all cost the same")
     if given.page:
         write_page(read_run(_KEPT), _PAGE)
         return 0
     effort = QUICK if given.quick else FULL
-    is_whole = not ((given.suites and not given.again) or given.quick or given.anyway or given.rows)
+    left_out = _left_out(given)
+    is_part = (given.suites and not given.again) or given.quick or given.anyway or given.rows or left_out
+    _tell_left_out(left_out)
     if given.rows:
         effort = replace(effort, rows=tuple(given.rows))
     try:
         if given.again:
             run = _again(given.suites, effort, given.json)
         else:
-            run = _run(given.suites or list(SUITES), effort, given.json, anyway=given.anyway)
+            names = [name for name in _meant(given) if name not in left_out]
+            run = _run(names, effort, given.json, anyway=given.anyway)
     except TooNoisyError as error:
         print(f"{error} Try again when the machine is quiet, or see the tables with --anyway.")
         return 1
-    if run.complaint:
-        return 0 if given.anyway else 1
-    if is_whole:
+    _tell_left_out(left_out)
+    if left_out or (run.complaint and not given.anyway):
+        return 1
+    if not is_part:
         write_run(run, _KEPT)
         write_page(run, _PAGE)
     return 0

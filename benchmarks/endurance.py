@@ -19,7 +19,7 @@ import psutil  # type: ignore[import-untyped]
 
 from benchmarks.aims import Aim
 from benchmarks.books import ANSWER, ARGUMENTS, REQUEST, library
-from benchmarks.processes import free_port, running, wait_for
+from benchmarks.processes import free_port, running, said_elsewhere, wait_for
 from benchmarks.tables import Cell, Table
 from benchmarks.wires import Wire, answer_of, modern_call
 from headgate import Engine, Session
@@ -139,13 +139,7 @@ async def _ask(port: int, request: bytes, times: int) -> None:
 
 async def _alone(requests: int) -> _Weighed:
     """In a process that does nothing else."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "benchmarks.endurance", str(requests), stdout=asyncio.subprocess.PIPE
-    )
-    output, _ = await process.communicate()
-    if process.returncode:
-        raise RuntimeError("the engine has failed")
-    return _Weighed(requests, orjson.loads(output))
+    return _Weighed(requests, await said_elsewhere("benchmarks.endurance", str(requests)))
 
 
 async def _dispatch(requests: int) -> list[float]:

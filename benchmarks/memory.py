@@ -13,6 +13,7 @@ import orjson
 import psutil  # type: ignore[import-untyped]
 
 from benchmarks.aims import Aim
+from benchmarks.processes import said_elsewhere
 from benchmarks.tables import Cell, Table
 from headgate import Engine, Session
 from headgate.sources.sql.source import sql_adapter
@@ -38,13 +39,7 @@ async def while_paging(sources: Mapping[str, str | Path], rows: int) -> tuple[Ta
 
 
 async def _elsewhere(source: str | Path, rows: int) -> list[float]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "benchmarks.memory", str(source), str(rows), stdout=asyncio.subprocess.PIPE
-    )
-    output, _ = await process.communicate()
-    if process.returncode:
-        raise RuntimeError("paging failed")
-    samples: list[float] = orjson.loads(output)
+    samples: list[float] = await said_elsewhere("benchmarks.memory", str(source), str(rows))
     return samples
 
 

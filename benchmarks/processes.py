@@ -1,5 +1,9 @@
-"""Servers as processes on this machine."""
+"""Processes on this machine: servers, and work that is done by itself.
 
+Each is a group of its own: Ctrl-C ends the benchmarks, which then end what they have started.
+"""
+
+import asyncio
 import os
 import socket
 import subprocess
@@ -8,9 +12,11 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["ROOT", "free_port", "headgate", "processor_seconds", "running", "wait_for"]
+import orjson
+
+__all__ = ["ROOT", "free_port", "headgate", "processor_seconds", "running", "said_elsewhere", "wait_for"]
 
 ROOT: Final = Path(__file__).parent.parent
 _START_SECONDS: Final = 30.0
@@ -32,12 +38,28 @@ def headgate(*words: str) -> list[str]:
 @contextmanager
 def running(command: list[str], **environment: str) -> Iterator[int]:
     """A process while the block runs, by its id."""
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment})
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, process_group=0)
     try:
         yield process.pid
     finally:
         process.terminate()
         process.wait(20)
+
+
+async def said_elsewhere(module: str, *words: str) -> Any:
+    """What a module writes as JSON when it is run in a process that does nothing else."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", module, *words), stdout=asyncio.subprocess.PIPE, process_group=0
+    )
+    try:
+        output, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        raise RuntimeError(f"{module} has failed")
+    return orjson.loads(output)
 
 
 def processor_seconds(process: int) -> float | None:

@@ -33,7 +33,7 @@ from benchmarks.searching import (
 )
 from benchmarks.tables import Cell, Table
 from benchmarks.timing import Ratio
-from benchmarks.tokens import COUNTER
+from benchmarks.tokens import counter
 from headgate import Adapter, Category, Mode, Operation, mcp_server
 
 __all__ = ["costs", "tokens"]
@@ -203,7 +203,7 @@ async def _cost(client: Any, tool: str, arguments: dict[str, object]) -> tuple[i
 
 def tokens(*texts: str) -> int:
     """All of them together, counted with o200k."""
-    return sum(map(COUNTER.of_text, texts))
+    return sum(map(counter().of_text, texts))
 
 
 def _mean(values: Sequence[int]) -> float:

@@ -13,7 +13,7 @@ import orjson
 import psutil  # type: ignore[import-untyped]
 import psycopg
 
-from benchmarks.processes import free_port, running, wait_for
+from benchmarks.processes import free_port, running, said_elsewhere, wait_for
 from benchmarks.registry import catalogue
 from benchmarks.stores import fresh_stores
 from benchmarks.tables import Cell, Table
@@ -52,13 +52,7 @@ async def operations() -> Table:
 
 async def _elsewhere(size: int) -> list[float]:
     """In a process of its own."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "benchmarks.scale", str(size), stdout=asyncio.subprocess.PIPE
-    )
-    output, _ = await process.communicate()
-    if process.returncode:
-        raise RuntimeError("the registry has failed")
-    figures: list[float] = orjson.loads(output)
+    figures: list[float] = await said_elsewhere("benchmarks.scale", str(size))
     return figures
 
 

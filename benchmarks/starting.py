@@ -149,6 +149,7 @@ def _started(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        process_group=0,
     )
     try:
         yield process
@@ -164,7 +165,7 @@ async def _run(seen: _Seen, name: str, command: list[str]) -> None:
 
 def _run_to_its_end(name: str, command: list[str]) -> float:
     """The milliseconds that a program keeps the processor busy."""
-    process = subprocess.Popen(command, cwd=ROOT, env=_environment(), stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=ROOT, env=_environment(), stdout=subprocess.DEVNULL, process_group=0)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -27,7 +27,7 @@ from benchmarks.starting import starting
 from benchmarks.steps import steps
 from benchmarks.tables import Table
 from benchmarks.task import MOST, task_costs
-from benchmarks.tokens import COUNTER, tokens
+from benchmarks.tokens import counter, tokens
 from benchmarks.transports import through_mcp
 from benchmarks.wrapped import wrapped
 
@@ -74,6 +74,8 @@ class Suite:
 
     title: str
     run: Callable[[Effort], Awaitable[Findings]]
+    counts_tokens: bool = False
+    """Whether it needs the package that counts them."""
 
 
 async def _dispatch(effort: Effort) -> Findings:
@@ -119,7 +121,7 @@ async def _registry(effort: Effort) -> Findings:
 async def _tokens(_effort: Effort) -> Findings:
     table, costs = await tokens()
     few, many = [costs[f"{size} operations, semantic"] for size in ("100", "10,000")]
-    tasks, together = await task_costs(COUNTER.of_text)
+    tasks, together = await task_costs(counter().of_text)
     return [table, tasks], [
         *(Aim(f"a task of three operations, {name}, tokens", cost, MOST) for name, cost in together.items()),
         Aim("tools/list of 10,000 operations against 100, tokens more", many - few, 0),
@@ -168,15 +170,17 @@ SUITES: Final = {
     "transports": Suite("Round trips through MCP", _transports),
     "load": Suite("HTTP load", lambda effort: load(effort.row_seconds)),
     "registry": Suite("10,000 operations", _registry),
-    "finding": Suite("Finding operations", lambda effort: finding(effort.row_seconds)),
+    "finding": Suite("Finding operations", lambda effort: finding(effort.row_seconds), counts_tokens=True),
     "databases": Suite("Databases: pages and summaries", _databases),
-    "proxies": Suite("Through a proxy", _proxies),
-    "openapi": Suite("An OpenAPI document", lambda effort: openapi(effort.mcp_rounds, effort.row_seconds)),
+    "proxies": Suite("Through a proxy", _proxies, counts_tokens=True),
+    "openapi": Suite(
+        "An OpenAPI document", lambda effort: openapi(effort.mcp_rounds, effort.row_seconds), counts_tokens=True
+    ),
     "gating": Suite("Guarding calls", _gating),
     "loop": Suite("The safety loop", lambda effort: steps(effort.row_seconds)),
     "executions": Suite("Executions", _executions),
-    "tokens": Suite("Tokens", _tokens),
+    "tokens": Suite("Tokens", _tokens, counts_tokens=True),
     "starting": Suite("Starting", lambda effort: starting(max(2 * effort.builds, 5))),
     "endurance": Suite("Memory over many requests", _endurance),
-    "scale": Suite("What grows", _scale),
+    "scale": Suite("What grows", _scale, counts_tokens=True),
 }

@@ -1,12 +1,13 @@
 """Measuring: in rounds that take turns, so that the noise of the machine hits everybody alike."""
 
+import asyncio
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
-__all__ = ["AsyncCall", "Ratio", "Timing", "once", "race", "repeat", "repeated", "take_turns"]
+__all__ = ["AsyncCall", "Ratio", "Timing", "once", "race", "repeat", "repeated", "stop_if_asked", "take_turns"]
 
 T = TypeVar("T")
 AsyncCall: TypeAlias = Callable[[], Awaitable[object]]
@@ -100,8 +101,16 @@ def _whole(timings: Mapping[str, Timing]) -> float:
     return sum(one.median for one in timings.values()) / 1e6
 
 
+def stop_if_asked() -> None:
+    """End where Ctrl-C was pressed: what never waits for anything would hear of it at its very end."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 async def _times(call: AsyncCall, calls: int) -> list[float]:
     taken = []
+    stop_if_asked()
     for _ in range(calls):
         started = time.perf_counter()
         await call()

@@ -1,5 +1,7 @@
 """What the tools cost in tokens: every one that a host lists is read by the model before it starts."""
 
+from functools import cache
+from importlib.util import find_spec
 from typing import Final
 
 from mcp import Client
@@ -8,13 +10,25 @@ from benchmarks.github import ROWS, discrete_tools, github
 from benchmarks.registry import catalogue
 from benchmarks.tables import Cell, Table
 from headgate import Adapter, Mode, mcp_server
-from headgate.server.counting import exact_counter
+from headgate.server.counting import Counter, exact_counter
 
-__all__ = ["COUNTER", "TokenCosts", "listed", "tokens"]
+__all__ = ["PACKAGE", "TokenCosts", "can_count", "counter", "listed", "tokens"]
 
 TokenCosts = dict[str, int]
-COUNTER: Final = exact_counter()
+PACKAGE: Final = "bpe-openai"
+"""What tokens are counted with."""
 _FEW, _MANY = 100, 10_000
+
+
+def can_count() -> bool:
+    """Whether that package is installed."""
+    return find_spec(PACKAGE.replace("-", "_")) is not None
+
+
+@cache
+def counter() -> Counter:
+    """Counts with o200k. It is made when it is first needed: not every suite counts, nor has what it takes."""
+    return exact_counter()
 
 
 async def tokens() -> tuple[Table, TokenCosts]:
@@ -22,7 +36,7 @@ async def tokens() -> tuple[Table, TokenCosts]:
     costs = {
         f"{len(ROWS)} operations, semantic": await listed(github(), Mode.SEMANTIC),
         f"{len(ROWS)} operations, single": await listed(github(), Mode.SINGLE),
-        f"{len(ROWS)} operations as discrete tools": COUNTER.of_tools(discrete_tools()),
+        f"{len(ROWS)} operations as discrete tools": counter().of_tools(discrete_tools()),
     }
     for size in (_FEW, _MANY):
         for mode in (Mode.SEMANTIC, Mode.SINGLE):
@@ -41,4 +55,4 @@ async def listed(adapter: Adapter, mode: Mode) -> int:
     """The tools as a client gets them."""
     async with Client(mcp_server(adapter, mode=mode)) as client:
         listed = await client.list_tools()
-    return COUNTER.of_tools([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools])
+    return counter().of_tools([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools])

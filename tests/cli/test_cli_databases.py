@@ -1,7 +1,9 @@
 """Databases and the demo on the command line: what they offer, what is refused, and in which words."""
 
 import json
+import os
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -47,6 +49,11 @@ def served(database: Database) -> Database:
     return database
 
 
+def renamed(path: Path) -> Path:
+    """The same file under a name that no text has."""
+    return path.rename(os.fsdecode(bytes(path.parent) + b"/shop\xff.db"))
+
+
 def names(done: Done) -> list[str]:
     """The operations that ``ops`` has listed in a pipe."""
     assert done.code == 0, done.err
@@ -83,6 +90,23 @@ def test_a_file_is_served_over_http_read_only(shop: Path) -> None:
         assert modern(serving.port).call("count_books").envelope["data"] == {"count": 1}
         assert "'shop' with " in serving.logged("operations behind")
         assert serving.logged("operations behind").endswith("behind mcp_aql_read")
+        assert serving.stop() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always texts")
+@pytest.mark.parametrize("words", [("ops", "-s"), ("tokens",), ("review",)], ids=lambda words: words[0])
+def test_a_file_whose_name_is_no_utf_8_is_a_source(shell: Shell, shop: Path, words: tuple[str, ...]) -> None:
+    odd = renamed(shop)
+    done = shell(*words, str(odd), "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always texts")
+def test_a_file_whose_name_is_no_utf_8_is_served_under_a_name_that_is(shop: Path) -> None:
+    with serve_http(str(renamed(shop))) as serving:
+        assert modern(serving.port).call("count_books").envelope["data"] == {"count": 1}
+        assert "'shop\ufffd' with " in serving.logged("operations behind")
         assert serving.stop() == 0
 
 
@@ -156,6 +180,13 @@ def test_a_statement_needs_some_time(shell: Shell, shop: Path, seconds: str) -> 
     assert (done.code, done.out) == (2, "")
     assert done.err == f"headgate: --statement-timeout must be more than 0 seconds, not {seconds}\n"
     assert shell("ops", "-s", str(shop), "--statement-timeout", "0").code == 2
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-inf"])
+def test_a_statement_takes_a_number_of_seconds(shell: Shell, shop: Path, seconds: str) -> None:
+    done = shell("ops", "-s", str(shop), f"--statement-timeout={seconds}")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"headgate: --statement-timeout must be a number of seconds, not {seconds}\n"
 
 
 def test_a_statement_is_stopped_after_its_time(shell: Shell, shop: Path) -> None:

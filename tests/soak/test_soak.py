@@ -9,18 +9,14 @@ import os
 import sys
 from pathlib import Path
 
-from tests.soak.soaking import Length, Soak, soaked_server
-
-WANTED = float(os.environ.get("HEADGATE_SOAK_SECONDS", "0"))
-VISITORS = int(os.environ.get("HEADGATE_SOAK_VISITORS", "4"))
-SHORT = Length(seconds=110, visitors=VISITORS, thinking=0.02)
-LONG = Length(seconds=WANTED, visitors=VISITORS, thinking=0.03, quiets=9)
-LEAK = int(os.environ.get("HEADGATE_SOAK_LEAK", "0"))
+from tests.soak.soaking import Soak, soaked_server
+from tests.soak.wanted import wanted
 
 
 def test_a_server_stays_as_it_is_whatever_its_clients_do(tmp_path: Path) -> None:
-    with soaked_server(tmp_path, LEAK) as serving:
-        soak = Soak(serving, LONG if WANTED else SHORT)
+    asked = wanted(os.environ)
+    with soaked_server(tmp_path, asked.leak) as serving:
+        soak = Soak(serving, asked.length)
         asyncio.run(soak.run())
         assert serving.process.poll() is None
     sys.stdout.write(f"\n{soak}\n")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Container
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, redirect_stdout
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -89,6 +90,8 @@ class DatabaseChoices:
     def spec(self) -> DatabaseSpec:
         """The same as values; what is wrong with them is a mistake in how the command is used."""
         timeout = self.statement_timeout
+        if timeout is not None and not isfinite(timeout):
+            raise SettingError(f"--statement-timeout must be a number of seconds, not {timeout:g}")
         if timeout is not None and timeout <= 0:
             raise SettingError(f"--statement-timeout must be more than 0 seconds, not {timeout:g}")
         tables = self.tables if self.tables != Path() else None

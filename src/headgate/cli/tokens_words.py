@@ -242,10 +242,16 @@ def _share(tokens: int, whole: int) -> str:
 
 
 def _percent(share: float) -> str:
-    """Whole per cent, and below one the first digit that says something."""
-    if not 0 < share < 0.01:
-        return f"{share:.0%}"
-    return f"{Decimal(f'{share * 100:.1g}'):f}%"
+    """Whole per cent; below one, and where less than all would be 100, as many digits as say something."""
+    if 0 < share < 0.01:
+        return f"{_first_digit(share * 100):f}%"
+    whole = f"{share:.0%}"
+    return f"{100 - _first_digit((1 - share) * 100):f}%" if share < 1 and whole == "100%" else whole
+
+
+def _first_digit(amount: float) -> Decimal:
+    """An amount, cut to the first digit that is not 0."""
+    return Decimal(f"{amount:.1g}")
 
 
 def _decimals(amount: Decimal) -> int:

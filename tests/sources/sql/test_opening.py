@@ -1,7 +1,11 @@
 """Opening a database: what may be written, and what is said if it cannot be reached."""
 
+import math
+import os
+import socket
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,6 +28,10 @@ def file(tmp_path: Path) -> Path:
     connection.execute("CREATE TABLE t (a)")
     connection.close()
     return path
+
+
+def renamed(file: Path, name: bytes) -> Path:
+    return file.rename(file.parent / os.fsdecode(name))
 
 
 def problem(url: str | Path) -> str:
@@ -109,6 +117,33 @@ def test_a_folder_and_another_kind_of_file_are_no_databases(tmp_path: Path) -> N
     (tmp_path / "text.db").write_text("not a database, but a text that is long enough to be looked into" * 9)
     assert problem(tmp_path) == f"'{tmp_path}' is a folder; name a file of SQLite"
     assert "cannot be opened as a database of SQLite: file is not a database" in problem(tmp_path / "text.db")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are none")
+def test_what_is_neither_file_nor_folder_is_called_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket has to be short
+    os.mkfifo("pipe.db")
+    with closing(socket.socket(socket.AF_UNIX)) as listener:
+        listener.bind("socket.db")
+        assert problem("pipe.db") == f"'{tmp_path}/pipe.db' is a named pipe; name a file of SQLite"
+        assert problem("socket.db") == f"'{tmp_path}/socket.db' is a socket; name a file of SQLite"
+    assert problem("/dev/null") == "'/dev/null' is no file but a device; name a file of SQLite"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always texts")
+async def test_a_file_whose_name_is_no_utf_8_is_opened(file: Path) -> None:
+    odd = renamed(file, b"shop \xff.db")
+    for name in (odd, str(odd), f"sqlite:///{odd}"):
+        database = Database.open(name)
+        assert await database.fetch("SELECT name FROM sqlite_master", likely_fast=True) == [("t",)]
+        assert await database.fetch("SELECT name FROM sqlite_master") == [("t",)]
+        await database.close()
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf])
+def test_a_statement_may_take_a_number_of_seconds(seconds: float) -> None:
+    with pytest.raises(ValueError, match="statement_timeout must be more than 0 seconds, or None for no limit"):
+        DatabaseOptions(statement_timeout=seconds)
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "sqlite:///file:x?mode=memory&uri=true"])

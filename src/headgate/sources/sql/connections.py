@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from time import perf_counter
 from typing import Any, ClassVar, Final, TypeAlias, cast
 
@@ -34,7 +35,7 @@ class DatabaseOptions:
     def __post_init__(self) -> None:
         if self.pool_size < 1:
             raise ValueError("A pool needs room for one connection: pool_size must be 1 or more")
-        if self.statement_timeout is not None and self.statement_timeout <= 0:
+        if self.statement_timeout is not None and not 0 < self.statement_timeout < inf:
             raise ValueError("statement_timeout must be more than 0 seconds, or None for no limit")
 
 

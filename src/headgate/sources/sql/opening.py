@@ -90,7 +90,13 @@ def _check_file(url: URL) -> None:
     if not path.exists():
         raise AdapterError(f"There is no file '{path}'; name a file of SQLite, or a URL such as 'postgresql://…'")
     if not path.is_file():
-        raise AdapterError(f"'{path}' is a folder; name a file of SQLite")
+        raise AdapterError(f"'{path}' is {_kind_of(path)}; name a file of SQLite")
+
+
+def _kind_of(path: Path) -> str:
+    """What a path is that is no file."""
+    kinds = {"a folder": path.is_dir, "a named pipe": path.is_fifo, "a socket": path.is_socket}
+    return next((kind for kind, is_one in kinds.items() if is_one()), "no file but a device")
 
 
 def _driver_class(dialect: Dialect) -> type[Driver]:

@@ -1,6 +1,7 @@
 """A database as an adapter: its tables and views become collections."""
 
 import logging
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -60,14 +61,19 @@ async def _joined(database: Database) -> AsyncIterator[None]:
 
 def _shown(database: Database) -> str:
     url = database.url
-    return (
-        Path(url.database or "").name if url.get_backend_name() == "sqlite" else url.database or url.host or "database"
-    )
+    if url.get_backend_name() == "sqlite":
+        return _readable(Path(url.database or "").name)
+    return url.database or url.host or "database"
 
 
 def _name(database: Database) -> str:
     stem = Path(database.url.database or "database").stem
-    return camel_to_snake(stem) or "database"
+    return camel_to_snake(_readable(stem)) or "database"
+
+
+def _readable(name: str) -> str:
+    """A file's name as a text that can be stored and sent; the system does not ask names to be UTF-8."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def _styles(database: Database, schema: Schema) -> Mapping[tuple[str, str], TimeStyle]:

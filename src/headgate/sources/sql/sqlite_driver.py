@@ -1,5 +1,6 @@
 """SQLite: connections of the pool, and the one that reads on the event loop itself."""
 
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -86,7 +87,7 @@ class SqliteDriver(Driver):
     def _uri(self) -> str:
         kept = {name: value for name, value in self.url.query.items() if name in _URI_PARAMETERS}
         query = urlencode({**kept, "mode": "ro" if self._is_read_only else "rw"}, doseq=True)
-        return f"file:{quote(self.url.database or '')}?{query}"
+        return f"file:{quote(os.fsencode(self.url.database or ''))}?{query}"
 
 
 class SqliteConnection(Connection):
