@@ -12,7 +12,10 @@ from tests.replicas.fleet import Fleet
 from tests.server.processes import until
 from tests.server.requests import Caller
 
-__all__ = ["Crowd", "calling"]
+__all__ = ["CUT_OFF", "Crowd", "calling"]
+
+CUT_OFF = "cut off amid it"
+"""What came of a call whose server was killed between the head of its answer and the rest."""
 
 _CALLERS = 8
 _MILLISECONDS = 20
@@ -34,6 +37,8 @@ class Crowd:
             try:
                 answer = caller.call("get_late", {"milliseconds": _MILLISECONDS})
                 found = name_of(answer) if answer.status == 200 else f"status {answer.status}"
+            except http.client.IncompleteRead:
+                found = CUT_OFF
             except (OSError, http.client.HTTPException) as error:
                 found = repr(error)
             with self._lock:
