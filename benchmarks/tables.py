@@ -52,8 +52,8 @@ def _shown(cell: Cell) -> str:
         case Ratio():
             spread = f"{_shown(cell.low)} to {_shown(cell.high)}"
             return f"{_shown(cell.median)} ({spread}{', noisy' if cell.is_noisy else ''})"
-        case float() if 0 < cell < 0.1:
-            return f"{cell:.3f}"
+        case float() if 0 < abs(cell) < 0.1:
+            return f"{cell:z.3f}"
         case float() if cell < 10:
             return f"{cell:.2f}"
         case float() if cell < 100:
