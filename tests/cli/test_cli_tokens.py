@@ -128,7 +128,7 @@ def test_a_tool_that_is_not_served_is_not_counted_either_and_that_is_told(shell:
     assert (done.code, rows(done)["tools"][0]) == (0, "2")
     assert done.err == (
         "headgate: of 'notes' 2 tools are not served, and not counted: 'frobNotes' and 'delete note!'; "
-        "'headgate review' says why\n"
+        "where it is not by your own choice, 'headgate review' says why\n"
     )
     found = told(shell, str(listed))
     assert found["left_out"] == {"notes": ["frobNotes", "delete note!"]}

@@ -169,7 +169,7 @@ def _tell_left_out(source: str, names: Sequence[str]) -> None:
         count = "1 tool is" if len(names) == 1 else f"{len(names):,} tools are"
         complain(
             f"of '{source}' {count} not served, and not counted: {joined([repr(clean(name, 80)) for name in names])}; "
-            "'headgate review' says why"
+            "where it is not by your own choice, 'headgate review' says why"
         )
 
 
